@@ -1,0 +1,1 @@
+"""Embedding models: packaged, or behind an OpenAI-compatible server."""

@@ -1,0 +1,1 @@
+"""Where an answer's sentences come from: citations and support."""

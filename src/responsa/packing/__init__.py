@@ -1,0 +1,1 @@
+"""The budget of a call, and the packing of passages into it."""

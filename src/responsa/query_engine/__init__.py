@@ -1,0 +1,1 @@
+"""Retrieve, then synthesize."""

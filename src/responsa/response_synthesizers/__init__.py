@@ -1,0 +1,1 @@
+"""The synthesis modes, one short program each."""

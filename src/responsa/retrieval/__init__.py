@@ -1,0 +1,1 @@
+"""Documents in, an index over them, and the search for passages."""

@@ -1,0 +1,174 @@
+"""What each error says, by its code, in English and Chinese. `{name}` stands for one of the error's fields."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
+    "empty_question": {
+        "en": "The question is empty. Ask something.",
+        "zh": "问题是空的。请输入问题。",
+    },
+    "question_too_long": {
+        "en": "The question has {n_characters} characters, the limit is {limit}. Put long material in documents and ask about it.",
+        "zh": "问题有 {n_characters} 个字符，上限是 {limit}。长材料请作为文档导入后再提问。",
+    },
+    "unknown_option": {
+        "en": "{owner} has no {name}. Known: {known}.",
+        "zh": "{owner} 没有 {name}。可用的有：{known}。",
+    },
+    "invalid_option": {
+        "en": "{name} cannot be {value}: expected {expected}.",
+        "zh": "{name} 不能是 {value}：应为 {expected}。",
+    },
+    "missing_part": {
+        "en": "{owner} needs {part}: give it as an argument, or set it on responsa.Settings.",
+        "zh": "{owner} 需要 {part}：请作为参数传入，或在 responsa.Settings 上设置。",
+    },
+    "missing_extra": {
+        "en": "{feature} is not installed. Run: pip install 'responsa[{extra}]'",
+        "zh": "未安装{feature}。请运行：pip install 'responsa[{extra}]'",
+    },
+    "window_too_small": {
+        "en": "A window of {window} tokens is too small for this prompt ({table}). Shorten the question or the "
+        "template, ask for a shorter answer (max_tokens), or start the server with a larger -c.",
+        "zh": "{window} 个词元的窗口装不下这个提示（{table}）。请缩短问题或模板，减小 max_tokens，或用更大的 -c 启动服务。",
+    },
+    "window_above_served": {
+        "en": "context_window={asked}, but the server serves {served} tokens a slot. Set context_window to at most "
+        "{served}, leave it out, or start the server with a larger -c.",
+        "zh": "context_window={asked}，但服务器每个槽位只有 {served} 个词元。请设为不超过 {served}，或不设，或用更大的 -c 启动服务。",
+    },
+    "streaming_not_supported": {
+        "en": "The mode {mode} has several answers and cannot stream them as one text. Read its events instead "
+        "(stream_events), or set streaming=False.",
+        "zh": "{mode} 模式有多个回答，不能作为一段文本流式输出。请改用事件流（stream_events），或设 streaming=False。",
+    },
+    "template_error": {
+        "en": "The prompt template cannot be used: {reason}",
+        "zh": "提示模板无法使用：{reason}",
+    },
+    "server_error": {
+        "en": "The model server at {url} failed.",
+        "zh": "模型服务器 {url} 出错。",
+    },
+    "server_unreachable": {
+        "en": "No model server answers at {url} ({reason}). Start one (responsa llama-server MODEL.gguf) or give its "
+        "address. {hint}",
+        "zh": "{url} 没有模型服务器应答（{reason}）。请启动一个（responsa llama-server MODEL.gguf），或给出它的地址。{hint}",
+    },
+    "server_loading": {
+        "en": "The server at {url} was still loading its model after {waited} s. Wait and ask again, or raise timeout.",
+        "zh": "等待 {waited} 秒后，{url} 的服务器仍在加载模型。请稍后再试，或增大 timeout。",
+    },
+    "authentication_failed": {
+        "en": "The server at {url} did not accept the API key. Give the right one (api_key).",
+        "zh": "{url} 的服务器不接受这个 API 密钥。请提供正确的 api_key。",
+    },
+    "model_not_found": {
+        "en": "The server at {url} does not serve {model}. It serves: {served}.",
+        "zh": "{url} 的服务器没有提供 {model}。它提供：{served}。",
+    },
+    "rate_limited": {
+        "en": "The server at {url} refuses more requests for now; try again in {retry_after} s.",
+        "zh": "{url} 的服务器暂时拒绝更多请求；请在 {retry_after} 秒后重试。",
+    },
+    "request_refused": {
+        "en": "The server at {url} refused the request (HTTP {status}): {message}",
+        "zh": "{url} 的服务器拒绝了请求（HTTP {status}）：{message}",
+    },
+    "context_window_exceeded": {
+        "en": "The server at {url} counted {n_prompt_tokens} tokens, its window has {n_ctx}. Start it with a larger -c "
+        "(it is divided by the slots), or send less.",
+        "zh": "{url} 的服务器数出 {n_prompt_tokens} 个词元，而窗口只有 {n_ctx}。请用更大的 -c 启动（会按槽位均分），或减少内容。",
+    },
+    "input_too_long": {
+        "en": "Text {position} of the batch is too long for the embedding server at {url} (it starts with "
+        '"{excerpt}"): {message} Split it smaller, or start the server with a larger batch size (-ub).',
+        "zh": "第 {position} 条文本对 {url} 的嵌入服务器太长（开头为“{excerpt}”）：{message} 请切得更小，或用更大的 -ub 启动服务。",
+    },
+    "bad_response": {
+        "en": "The answer of {url} cannot be read: {reason}. Is it an OpenAI-compatible server?",
+        "zh": "无法解读 {url} 的应答：{reason}。它是 OpenAI 兼容的服务器吗？",
+    },
+    "server_timeout": {
+        "en": "The server at {url} gave no sign for {seconds} s while waiting for {waiting_for}. Raise timeout, or see "
+        "what the server is doing.",
+        "zh": "等待{waiting_for}时，{url} 的服务器 {seconds} 秒没有动静。请增大 timeout，或检查服务器。",
+    },
+    "stream_interrupted": {
+        "en": "The answer broke off after {n} characters ({reason}); they are kept. Ask again. Server: {url}",
+        "zh": "回答在 {n} 个字符后中断（{reason}），已收到的部分保留。请重试。服务器：{url}",
+    },
+    "structured_output_failed": {
+        "en": "The model's answer is not of the wanted form: {reason}",
+        "zh": "模型的回答不符合所要的结构：{reason}",
+    },
+    "step_failed": {
+        "en": "The step {stage} failed: {reason}",
+        "zh": "步骤 {stage} 失败：{reason}",
+    },
+    "call_budget_exceeded": {
+        "en": "This would take {planned} calls, {limit} are allowed. Raise max_calls, retrieve fewer passages, or use a "
+        "model with a larger window.",
+        "zh": "这需要 {planned} 次调用，只允许 {limit} 次。请增大 max_calls，减少检索条数，或使用更大窗口的模型。",
+    },
+    "does_not_converge": {
+        "en": "The summaries of level {level} fill {packs} packs, no fewer than before. Use a model with a larger window.",
+        "zh": "第 {level} 层的摘要仍占 {packs} 个包，没有减少。请使用更大窗口的模型。",
+    },
+    "retrieval_failed": {
+        "en": "The search failed: {reason}",
+        "zh": "检索失败：{reason}",
+    },
+    "index_fault": {
+        "en": "The index at {path} is faulty.",
+        "zh": "索引 {path} 有问题。",
+    },
+    "index_not_found": {
+        "en": "There is no index at {path}. Make one: responsa ingest PATH --index {path}",
+        "zh": "{path} 没有索引。请先建立：responsa ingest PATH --index {path}",
+    },
+    "index_empty": {
+        "en": "The index at {path} holds no passages. Add documents: responsa ingest PATH --index {path}",
+        "zh": "索引 {path} 是空的。请添加文档：responsa ingest PATH --index {path}",
+    },
+    "index_damaged": {
+        "en": "The index at {path} cannot be read: {reason}. Remove the directory and ingest again.",
+        "zh": "无法读取索引 {path}：{reason}。请删除该目录后重新导入。",
+    },
+    "index_version_mismatch": {
+        "en": "The index at {path} has the form {found}, this version reads {expected}. Rebuild it in a new directory.",
+        "zh": "索引 {path} 的格式是 {found}，本版本读取 {expected}。请在新目录中重建。",
+    },
+    "index_locked": {
+        "en": "Another process is writing to the index at {path}. Wait until it is done.",
+        "zh": "另一个进程正在写入索引 {path}。请等它完成。",
+    },
+    "index_not_writable": {
+        "en": "The index at {path} cannot be written: {reason}. What was stored before is kept.",
+        "zh": "无法写入索引 {path}：{reason}。先前存入的内容都在。",
+    },
+    "embedding_mismatch": {
+        "en": "The index at {path} was built with {index_model} ({index_dimensions} dimensions), not {given_model} "
+        "({given_dimensions}). Use that model, or rebuild the index with the new one.",
+        "zh": "索引 {path} 是用 {index_model}（{index_dimensions} 维）建立的，不是 {given_model}（{given_dimensions} 维）。"
+        "请使用原来的模型，或用新模型重建索引。",
+    },
+    "embedding_failed": {
+        "en": "Embedding failed: {reason}",
+        "zh": "嵌入失败：{reason}",
+    },
+    "reading_failed": {
+        "en": "{path}: {reason}",
+        "zh": "{path}：{reason}",
+    },
+    "local_server_failed": {
+        "en": "The model server did not start: {reason}",
+        "zh": "模型服务器未能启动：{reason}",
+    },
+    "model_fetch_failed": {
+        "en": "The model {name} could not be fetched: {reason}",
+        "zh": "无法获取模型 {name}：{reason}",
+    },
+}

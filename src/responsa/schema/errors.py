@@ -1,0 +1,407 @@
+"""Every error of the package, in one tree.
+
+ResponsaError
+├── UsageError                    the call was wrong; a program exits with 2
+│   ├── EmptyQuestion
+│   ├── QuestionTooLong           n_characters, limit
+│   ├── UnknownOption             name, owner, known
+│   ├── InvalidOption             name, value, expected
+│   ├── MissingPart               part, owner
+│   ├── MissingExtra              feature, extra
+│   ├── WindowTooSmall            table of the planner's numbers
+│   ├── WindowAboveServed         asked, served
+│   ├── StreamingNotSupported     mode
+│   └── TemplateError             reason
+└── RunError                      the world failed; a program exits with 1
+    ├── ServerError               url
+    │   ├── ServerUnreachable     url, reason, hint
+    │   ├── ServerLoading         url, waited
+    │   ├── AuthenticationFailed  url
+    │   ├── ModelNotFound         url, model, served
+    │   ├── RateLimited           url, retry_after
+    │   ├── RequestRefused        url, status, message
+    │   ├── ContextWindowExceeded url, n_prompt_tokens, n_ctx
+    │   ├── InputTooLong          url, position, excerpt, message
+    │   ├── BadResponse           url, reason
+    │   ├── ServerTimeout         url, seconds, waiting_for
+    │   └── StreamInterrupted     url, text_so_far, reason
+    ├── StructuredOutputFailed    reason, text
+    ├── StepFailed                stage, reason
+    ├── CallBudgetExceeded        planned, limit
+    ├── DoesNotConverge           level, packs
+    ├── RetrievalFailed           reason
+    ├── IndexFault                path
+    │   ├── IndexNotFound         path
+    │   ├── IndexEmpty            path
+    │   ├── IndexDamaged          path, reason
+    │   ├── IndexVersionMismatch  path, found, expected
+    │   ├── IndexLocked           path
+    │   ├── IndexNotWritable      path, reason
+    │   └── EmbeddingMismatch     path, index_model, index_dimensions, given_model, given_dimensions
+    ├── EmbeddingFailed           reason
+    ├── ReadingFailed             path, reason
+    ├── LocalServerFailed         reason
+    └── ModelFetchFailed          name, reason
+
+Each class names its own numbers; the sentences, in English and Chinese, stand in `error_texts` by code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from .error_texts import ERROR_TEXTS
+
+
+class ResponsaError(Exception):
+    """The root of every error this package raises."""
+
+    @property
+    def code(self) -> str:
+        """A stable name for programs, such as `server_unreachable`."""
+        name = type(self).__name__
+        return "".join("_" + char.lower() if char.isupper() else char for char in name).lstrip("_")
+
+    def render(self, language: str = "en") -> str:
+        """Say what happened and what to do, in "en" or "zh"."""
+        texts = ERROR_TEXTS[self.code]
+        text = texts.get(language, texts["en"])
+        for name, value in self.details().items():
+            text = text.replace("{" + name + "}", _shown(value))
+        return text.strip()
+
+    def details(self) -> dict[str, Any]:
+        """Return the error's own numbers and names."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(self.details().values())
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "?"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "-"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
+
+
+class UsageError(ResponsaError):
+    """What was asked for cannot be done as it was asked."""
+
+
+class RunError(ResponsaError):
+    """Something outside the call failed."""
+
+
+@dataclass(eq=False)
+class EmptyQuestion(UsageError):
+    """The question has no characters but white space."""
+
+
+@dataclass(eq=False)
+class QuestionTooLong(UsageError):
+    """The question is longer than any question is."""
+
+    n_characters: int
+    limit: int
+
+
+@dataclass(eq=False)
+class UnknownOption(UsageError, TypeError):
+    """A keyword or name that its owner does not have."""
+
+    name: str
+    owner: str
+    known: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class InvalidOption(UsageError, ValueError):
+    """A value outside what a keyword takes."""
+
+    name: str
+    value: Any
+    expected: str
+
+
+@dataclass(eq=False)
+class MissingPart(UsageError):
+    """Something needed, such as an LLM, was neither given nor set."""
+
+    part: str
+    owner: str
+
+
+@dataclass(eq=False)
+class MissingExtra(UsageError, ImportError):
+    """A feature's packages are not installed."""
+
+    feature: str
+    extra: str
+
+
+@dataclass(eq=False)
+class WindowTooSmall(UsageError):
+    """The fixed parts of a prompt leave no room for context.
+
+    `table` names every part and its tokens, `window` the whole.
+    """
+
+    window: int
+    table: tuple[tuple[str, int], ...] = ()
+
+    def details(self) -> dict[str, Any]:
+        """Return the window and the table as one line."""
+        return {"window": self.window, "table": "; ".join(f"{name} {tokens}" for name, tokens in self.table)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.window, self.table)
+
+
+@dataclass(eq=False)
+class WindowAboveServed(UsageError):
+    """The configured window is larger than the server's."""
+
+    asked: int
+    served: int
+
+
+@dataclass(eq=False)
+class StreamingNotSupported(UsageError, ValueError):
+    """The mode has no single text to stream."""
+
+    mode: str
+
+
+@dataclass(eq=False)
+class TemplateError(UsageError, ValueError):
+    """A prompt template cannot be read or filled."""
+
+    reason: str
+
+
+@dataclass(eq=False)
+class ServerError(RunError):
+    """A model server failed or could not be reached."""
+
+    url: str
+
+
+@dataclass(eq=False)
+class ServerUnreachable(ServerError):
+    """Nothing answers at the address."""
+
+    reason: str = ""
+    hint: str = ""
+
+
+@dataclass(eq=False)
+class ServerLoading(ServerError):
+    """The server was still loading its model when the time was up; `waited` in seconds."""
+
+    waited: float
+
+
+@dataclass(eq=False)
+class AuthenticationFailed(ServerError):
+    """The server did not accept the key."""
+
+
+@dataclass(eq=False)
+class ModelNotFound(ServerError):
+    """The server does not serve the model."""
+
+    model: str
+    served: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class RateLimited(ServerError):
+    """Too many requests; `retry_after` in seconds where the server says."""
+
+    retry_after: float | None = None
+
+
+@dataclass(eq=False)
+class RequestRefused(ServerError):
+    """The server answered with an error that a repetition would not change."""
+
+    status: int
+    message: str = ""
+
+
+@dataclass(eq=False)
+class ContextWindowExceeded(ServerError):
+    """The server counted more tokens than its window has."""
+
+    n_prompt_tokens: int | None = None
+    n_ctx: int | None = None
+
+
+@dataclass(eq=False)
+class InputTooLong(ServerError):
+    """One text of an embedding batch is too long for the server."""
+
+    position: int
+    excerpt: str
+    message: str = ""
+
+
+@dataclass(eq=False)
+class BadResponse(ServerError):
+    """The server's answer is not of its protocol."""
+
+    reason: str = ""
+
+
+@dataclass(eq=False)
+class ServerTimeout(ServerError):
+    """The server was silent, or the whole call too long, for `seconds`."""
+
+    seconds: float
+    waiting_for: str = "an answer"
+
+
+@dataclass(eq=False)
+class StreamInterrupted(ServerError):
+    """The stream broke after text had arrived; what arrived is `text_so_far`."""
+
+    text_so_far: str = ""
+    reason: str = ""
+
+    def details(self) -> dict[str, Any]:
+        """Return the fields and `n`, the number of characters that arrived."""
+        return {"url": self.url, "text_so_far": self.text_so_far, "reason": self.reason, "n": len(self.text_so_far)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.url, self.text_so_far, self.reason)
+
+
+@dataclass(eq=False)
+class StructuredOutputFailed(RunError):
+    """The model's answer is not an object of the wanted kind."""
+
+    reason: str
+    text: str = ""
+
+
+@dataclass(eq=False)
+class StepFailed(RunError):
+    """A step of a program failed for a reason that is not one of the package's errors."""
+
+    stage: str
+    reason: str
+
+
+@dataclass(eq=False)
+class CallBudgetExceeded(RunError):
+    """The program needs more calls than it was allowed."""
+
+    planned: int
+    limit: int
+
+
+@dataclass(eq=False)
+class DoesNotConverge(RunError):
+    """Summaries do not get shorter than what they summarize."""
+
+    level: int
+    packs: int
+
+
+@dataclass(eq=False)
+class RetrievalFailed(RunError):
+    """The search for passages failed."""
+
+    reason: str
+
+
+@dataclass(eq=False)
+class IndexFault(RunError):
+    """Something is wrong with an index directory."""
+
+    path: str
+
+
+@dataclass(eq=False)
+class IndexNotFound(IndexFault):
+    """There is no index at the path."""
+
+
+@dataclass(eq=False)
+class IndexEmpty(IndexFault):
+    """The index holds no passages."""
+
+
+@dataclass(eq=False)
+class IndexDamaged(IndexFault):
+    """The index cannot be read."""
+
+    reason: str = ""
+
+
+@dataclass(eq=False)
+class IndexVersionMismatch(IndexFault):
+    """The index was written in another form."""
+
+    found: str
+    expected: str
+
+
+@dataclass(eq=False)
+class IndexLocked(IndexFault):
+    """Another process is writing to the index."""
+
+
+@dataclass(eq=False)
+class IndexNotWritable(IndexFault):
+    """The index directory cannot be written: read-only, or the disk is full."""
+
+    reason: str = ""
+
+
+@dataclass(eq=False)
+class EmbeddingMismatch(IndexFault):
+    """The index was built with another embedding model."""
+
+    index_model: str
+    index_dimensions: int
+    given_model: str
+    given_dimensions: int
+
+
+@dataclass(eq=False)
+class EmbeddingFailed(RunError):
+    """The embedding model failed."""
+
+    reason: str
+
+
+@dataclass(eq=False)
+class ReadingFailed(RunError):
+    """A file cannot be read as a document."""
+
+    path: str
+    reason: str
+
+
+@dataclass(eq=False)
+class LocalServerFailed(RunError):
+    """The packaged model server did not start."""
+
+    reason: str
+
+
+@dataclass(eq=False)
+class ModelFetchFailed(RunError):
+    """A packaged model could not be had."""
+
+    name: str
+    reason: str

@@ -1,0 +1,1 @@
+"""What users' own tests can build on: a scripted LLM, a deterministic embedder, the store contract."""

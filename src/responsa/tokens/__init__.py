@@ -1,0 +1,1 @@
+"""Words, sentence boundaries and token estimates, for English and Chinese."""
