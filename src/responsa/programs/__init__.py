@@ -1,1 +1,59 @@
 """What to ask, as generators without I/O, and the drivers that run them."""
+
+from responsa.schema.calls import LLMCall
+
+from .async_driver import arun, astream
+from .effects import (
+    Count,
+    Describe,
+    Effect,
+    Emit,
+    Failed,
+    Measure,
+    Outcome,
+    Perform,
+    Program,
+    ask,
+    ask_all,
+    count,
+    describe,
+    emit,
+    measure,
+    perform,
+    warn,
+)
+from .journal import Journal, replay
+from .plan import aplan, plan
+from .sync_driver import run, stream
+from .trace import Recorder, traced
+
+__all__ = [
+    "Count",
+    "Describe",
+    "Effect",
+    "Emit",
+    "Failed",
+    "Journal",
+    "LLMCall",
+    "Measure",
+    "Outcome",
+    "Perform",
+    "Program",
+    "Recorder",
+    "aplan",
+    "arun",
+    "ask",
+    "ask_all",
+    "astream",
+    "count",
+    "describe",
+    "emit",
+    "measure",
+    "perform",
+    "plan",
+    "replay",
+    "run",
+    "stream",
+    "traced",
+    "warn",
+]

@@ -1,1 +1,16 @@
 """Prompt templates and their default texts, one file a language."""
+
+from .default_prompts import DefaultPrompts, default_prompts
+from .language import Language, detect_language
+from .templates import BasePromptTemplate, ChatPromptTemplate, PromptTemplate, SelectorPromptTemplate
+
+__all__ = [
+    "BasePromptTemplate",
+    "ChatPromptTemplate",
+    "DefaultPrompts",
+    "Language",
+    "PromptTemplate",
+    "SelectorPromptTemplate",
+    "default_prompts",
+    "detect_language",
+]

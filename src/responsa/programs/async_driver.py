@@ -1,0 +1,154 @@
+"""The async drivers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, closing
+from typing import Any, TypeVar
+
+from responsa.schema.calls import LLMCall
+from responsa.schema.errors import MissingPart, ResponsaError
+from responsa.schema.events import Done, ErrorRaised, Event
+from responsa.schema.protocols import LLM
+
+from .call_reader import CallReader
+from .effects import Count, Describe, Effect, Emit, Failed, Measure, Outcome, Perform, Program, as_step_error
+
+T = TypeVar("T")
+
+
+async def arun(program: Program[T], llm: LLM | None = None, *, concurrency: int | None = None) -> T:
+    """Run a program without blocking and return its result; see `run`."""
+    result: T
+    async with aclosing(astream(program, llm, concurrency=concurrency)) as events:
+        async for event in events:
+            if isinstance(event, Done):
+                result = event.response
+    return result
+
+
+async def astream(
+    program: Program[Any], llm: LLM | None = None, *, concurrency: int | None = None
+) -> AsyncGenerator[Event, None]:
+    """Run a program without blocking and yield what happens, as it happens; see `stream`."""
+    number = 0
+    outcomes: Sequence[Outcome] | None = None
+    with closing(program):
+        try:
+            while True:
+                step = program.send(outcomes)  # type: ignore[arg-type]
+                calls = [effect for effect in step if isinstance(effect, LLMCall)]
+                collected: list[Outcome] = []
+                if len(calls) > 1 and len(calls) == len(step):
+                    steps = _together(calls, _needed(llm), number, concurrency, collected)
+                else:
+                    steps = _in_turn(step, llm, number, collected)
+                async with aclosing(steps) as events:
+                    async for event in events:
+                        yield event
+                outcomes = collected
+                number += len(calls)
+        except StopIteration as stop:
+            yield Done(stop.value)
+        except ResponsaError as error:
+            yield ErrorRaised(error)
+            raise
+
+
+async def _in_turn(
+    step: Sequence[Effect], llm: LLM | None, number: int, outcomes: list[Outcome]
+) -> AsyncGenerator[Event, None]:
+    for effect in step:
+        if isinstance(effect, LLMCall):
+            async with aclosing(_call(effect, _needed(llm), number, outcomes)) as events:
+                async for event in events:
+                    yield event
+            number += 1
+        elif isinstance(effect, Emit):
+            yield effect.event
+            outcomes.append(None)
+        else:
+            outcomes.append(await _do(effect, llm))
+
+
+async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -> AsyncGenerator[Event, None]:
+    reader = CallReader(number, call)
+    yield reader.start()
+    outcome: Outcome
+    try:
+        async with aclosing(llm.astream(call.messages, call.sampling)) as items:
+            async for item in items:
+                for event in reader.feed(item):
+                    yield event
+        outcome, last = reader.complete()
+    except Exception as error:  # a custom LLM may raise anything; it reaches the program as the call's outcome
+        outcome, last = reader.fail(error)
+    outcomes.append(outcome)
+    yield last
+
+
+async def _together(
+    calls: Sequence[LLMCall], llm: LLM, number: int, concurrency: int | None, outcomes: list[Outcome]
+) -> AsyncGenerator[Event, None]:
+    limit = concurrency if concurrency is not None else (await llm.ametadata()).slots
+    queue: asyncio.Queue[Event | None] = asyncio.Queue()
+    batch = asyncio.ensure_future(call_together(calls, llm, number, limit, queue.put_nowait))
+    batch.add_done_callback(lambda _: queue.put_nowait(None))
+    try:
+        while (event := await queue.get()) is not None:
+            yield event
+        outcomes.extend(batch.result())
+    finally:
+        batch.cancel()
+        await asyncio.wait([batch])
+
+
+async def call_together(
+    calls: Sequence[LLMCall], llm: LLM, number: int, limit: int, put: Callable[[Event], None]
+) -> list[Outcome]:
+    """Make calls with at most `limit` under way, hand every event to `put`, and return the outcomes in order.
+
+    Cancelling it cancels every call under way.
+    """
+    results: list[Outcome] = [None] * len(calls)
+    waiting = iter(enumerate(calls))
+
+    async def work() -> None:
+        for position, call in waiting:
+            collected: list[Outcome] = []
+            async with aclosing(_call(call, llm, number + position, collected)) as events:
+                async for event in events:
+                    put(event)
+            results[position] = collected[0]
+
+    workers = [asyncio.ensure_future(work()) for _ in range(min(max(limit, 1), len(calls)))]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.wait(workers)
+    return results
+
+
+async def _do(effect: Effect, llm: LLM | None) -> Outcome:
+    try:
+        match effect:
+            case Perform():
+                return await effect.acall()
+            case Count(texts):
+                return await _needed(llm).acount_tokens(texts)
+            case Measure(prompts):
+                return await _needed(llm).acount_prompts(prompts)
+            case Describe():
+                return await _needed(llm).ametadata()
+    except Exception as error:  # user code and stores may raise anything; it reaches the program as the outcome
+        return Failed(as_step_error(type(effect).__name__.lower(), error))
+    raise TypeError(f"{effect!r} is not an effect.")
+
+
+def _needed(llm: LLM | None) -> LLM:
+    if llm is None:
+        raise MissingPart("an LLM (llm=...)", "this program")
+    return llm

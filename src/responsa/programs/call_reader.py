@@ -1,0 +1,84 @@
+"""The reading of one call's stream: its pieces become events, and in the end a completion."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from responsa.schema.calls import LLMCall
+from responsa.schema.completions import Completion, Delta, Finish, StreamItem, Timings
+from responsa.schema.errors import ResponsaError, StreamInterrupted
+from responsa.schema.events import Event, ReasoningDelta, StepFinished, StepStarted, TextDelta
+
+from .effects import Failed, as_step_error
+
+
+class CallReader:
+    """Folds the stream of one call; knows nothing of how the stream is read.
+
+    Args:
+        number: The call's number in its run, from 0.
+        call: The call.
+    """
+
+    __slots__ = ("_finish", "_first", "_reasoning", "_sent", "_text", "call", "number")
+
+    def __init__(self, number: int, call: LLMCall) -> None:
+        self.number = number
+        self.call = call
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._finish = Finish()
+        self._sent = perf_counter()
+        self._first: float | None = None
+
+    def start(self) -> Event:
+        """Return the event that the call is about to be sent."""
+        return StepStarted(self.number, self.call)
+
+    def feed(self, item: StreamItem) -> list[Event]:
+        """Take one item of the stream and return what it means to a listener."""
+        if isinstance(item, Finish):
+            self._finish = item
+            return []
+        if self._first is None:
+            self._first = perf_counter() - self._sent
+        return self._delta(item)
+
+    def _delta(self, delta: Delta) -> list[Event]:
+        events: list[Event] = []
+        if delta.reasoning:
+            self._reasoning.append(delta.reasoning)
+            events.append(ReasoningDelta(delta.reasoning, self.number, self.call.item))
+        if delta.text:
+            self._text.append(delta.text)
+            if self.call.visible:
+                events.append(TextDelta(delta.text, self.number, self.call.draft, self.call.item))
+        return events
+
+    def complete(self) -> tuple[Completion, Event]:
+        """Return the whole completion and the event of the call's end."""
+        finish = self._finish
+        completion = Completion(
+            "".join(self._text),
+            "".join(self._reasoning),
+            finish.reason,
+            finish.usage,
+            Timings(
+                self._first,
+                perf_counter() - self._sent,
+                finish.timings.server_prompt,
+                finish.timings.server_predicted,
+            ),
+            finish.model,
+        )
+        return completion, StepFinished(self.number, self.call.stage, completion)
+
+    def fail(self, error: Exception) -> tuple[Failed, Event]:
+        """Return the outcome of a failed call and the event of its end; what had arrived stays in the error."""
+        ours = as_step_error(self.call.stage, error)
+        text = "".join(self._text)
+        if text and isinstance(ours, ResponsaError) and not isinstance(ours, StreamInterrupted):
+            interrupted = StreamInterrupted(getattr(ours, "url", ""), text, str(ours))
+            interrupted.__cause__ = ours
+            ours = interrupted
+        return Failed(ours), StepFinished(self.number, self.call.stage, error=ours)

@@ -1,0 +1,73 @@
+"""The dry run: a program's calls, known before any model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any, Final
+
+from responsa.schema.calls import LLMCall
+from responsa.schema.completions import Completion
+from responsa.schema.plans import Plan, planned
+from responsa.schema.protocols import LLM
+
+from .async_driver import arun
+from .effects import Effect, Outcome, Perform, Program, count
+from .sync_driver import run
+
+_WORD: Final = " answer"
+PLANNED: Final = "planned"  # the finish reason of a placeholder
+
+
+def plan(program: Program[Any], llm: LLM | None = None) -> Plan:
+    """Return the calls `program` will make, without asking a model.
+
+    Each call is answered with a placeholder as long as its `max_tokens`; searches and token counts are made for real.
+    """
+    return run(_dry_run(program), llm)
+
+
+async def aplan(program: Program[Any], llm: LLM | None = None) -> Plan:
+    """Return the calls `program` will make without asking a model, and without blocking; see `plan`."""
+    return await arun(_dry_run(program), llm)
+
+
+def _dry_run(program: Program[Any]) -> Program[Plan]:
+    calls: list[LLMCall] = []
+    open_steps: list[str] = []
+    placeholders: dict[int, str] = {}
+    outcomes: Sequence[Outcome] | None = None
+    with closing(program):
+        while True:
+            try:
+                step = program.send(outcomes)  # type: ignore[arg-type]
+            except StopIteration:
+                return Plan(tuple(map(planned, calls)), exact=not open_steps, open_steps=tuple(open_steps))
+            answers: list[Outcome] = []
+            for effect in step:
+                if isinstance(effect, LLMCall):
+                    calls.append(effect)
+                    answers.append((yield from _placeholder(effect.sampling.max_tokens or 0, placeholders)))
+                elif isinstance(effect, Perform) and effect.asks_model:
+                    open_steps.append(effect.name)
+                    answers.append("")
+                else:
+                    answers.append((yield from _forward(effect)))
+            outcomes = answers
+
+
+def _forward(effect: Effect) -> Program[Outcome]:
+    (outcome,) = yield (effect,)
+    return outcome
+
+
+def _placeholder(tokens: int, made: dict[int, str]) -> Program[Completion]:
+    """Return an answer that the model's tokenizer counts as at least `tokens`, no matter how it joins the words."""
+    words = tokens
+    while tokens not in made:
+        candidate = _WORD * words
+        counted = (yield from count([candidate]))[0]
+        if counted >= tokens:
+            made[tokens] = candidate
+        words = max(words + 1, words * tokens // max(counted, 1) + 1)
+    return Completion(made[tokens], finish_reason=PLANNED)

@@ -1,0 +1,117 @@
+"""The blocking drivers. They make no event loop, so they work inside a running one, as in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from typing import Any, TypeVar
+
+from responsa.schema.calls import LLMCall
+from responsa.schema.errors import MissingPart, ResponsaError
+from responsa.schema.events import Done, ErrorRaised, Event
+from responsa.schema.protocols import LLM
+
+from .call_reader import CallReader
+from .effects import Count, Describe, Effect, Emit, Failed, Measure, Outcome, Perform, Program, as_step_error
+from .portal import stream_together
+
+T = TypeVar("T")
+
+
+def run(program: Program[T], llm: LLM | None = None, *, concurrency: int | None = None) -> T:
+    """Run a program and return its result.
+
+    Args:
+        program: The program; it is used up.
+        llm: The model that answers its calls; needed only if it makes any.
+        concurrency: The most calls under way at once; the server's slots when left out.
+
+    Raises:
+        ResponsaError: Whatever the program failed with.
+    """
+    result: T
+    for event in stream(program, llm, concurrency=concurrency):
+        if isinstance(event, Done):
+            result = event.response
+    return result
+
+
+def stream(
+    program: Program[Any], llm: LLM | None = None, *, concurrency: int | None = None
+) -> Generator[Event, None, None]:
+    """Run a program and yield what happens, as it happens; the last event is `Done` with its result.
+
+    Closing the generator closes every request that is under way.
+    """
+    number = 0
+    outcomes: Sequence[Outcome] | None = None
+    with closing(program):
+        try:
+            while True:
+                step = program.send(outcomes)  # type: ignore[arg-type]
+                calls = [effect for effect in step if isinstance(effect, LLMCall)]
+                if len(calls) > 1 and len(calls) == len(step) and (limit := _limit(llm, concurrency)) > 1:
+                    outcomes = yield from stream_together(calls, _needed(llm), number, limit)
+                else:
+                    outcomes = yield from _in_turn(step, llm, number)
+                number += len(calls)
+        except StopIteration as stop:
+            yield Done(stop.value)
+        except ResponsaError as error:
+            yield ErrorRaised(error)
+            raise
+
+
+def _in_turn(step: Sequence[Effect], llm: LLM | None, number: int) -> Generator[Event, None, list[Outcome]]:
+    outcomes: list[Outcome] = []
+    for effect in step:
+        if isinstance(effect, LLMCall):
+            outcomes.append((yield from _call(effect, _needed(llm), number)))
+            number += 1
+        elif isinstance(effect, Emit):
+            yield effect.event
+            outcomes.append(None)
+        else:
+            outcomes.append(_do(effect, llm))
+    return outcomes
+
+
+def _call(call: LLMCall, llm: LLM, number: int) -> Generator[Event, None, Outcome]:
+    reader = CallReader(number, call)
+    yield reader.start()
+    outcome: Outcome
+    try:
+        with closing(llm.stream(call.messages, call.sampling)) as items:
+            for item in items:
+                yield from reader.feed(item)
+        outcome, event = reader.complete()
+    except Exception as error:  # a custom LLM may raise anything; it reaches the program as the call's outcome
+        outcome, event = reader.fail(error)
+    yield event
+    return outcome
+
+
+def _do(effect: Effect, llm: LLM | None) -> Outcome:
+    try:
+        match effect:
+            case Perform():
+                return effect.call()
+            case Count(texts):
+                return _needed(llm).count_tokens(texts)
+            case Measure(prompts):
+                return _needed(llm).count_prompts(prompts)
+            case Describe():
+                return _needed(llm).metadata
+    except Exception as error:  # user code and stores may raise anything; it reaches the program as the outcome
+        return Failed(as_step_error(type(effect).__name__.lower(), error))
+    raise TypeError(f"{effect!r} is not an effect.")
+
+
+def _needed(llm: LLM | None) -> LLM:
+    if llm is None:
+        raise MissingPart("an LLM (llm=...)", "this program")
+    return llm
+
+
+def _limit(llm: LLM | None, concurrency: int | None) -> int:
+    return concurrency if concurrency is not None else _needed(llm).metadata.slots

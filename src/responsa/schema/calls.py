@@ -1,0 +1,44 @@
+"""One call of a model, as a program asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .completions import Completion, Sampling
+from .messages import ChatMessage
+from .spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class LLMCall:
+    """A question to the model, final: measured, and never templated again.
+
+    Args:
+        stage: What the call is for: "answer", "refine", "summarize", "condense", ...
+        messages: What the model is sent.
+        sampling: How the answer is generated.
+        spans: Which characters of which passages stand in the messages.
+        visible: Whether its text is the user's answer or a draft of it.
+        draft: Whether a later call may replace its text.
+        item: Which of several independent answers it is, from 0; None where there is one.
+        prompt_tokens: The measured length of the messages, in tokens.
+    """
+
+    stage: str
+    messages: tuple[ChatMessage, ...]
+    sampling: Sampling = Sampling()
+    spans: tuple[Span, ...] = ()
+    visible: bool = True
+    draft: bool = False
+    item: int | None = None
+    prompt_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A call and what came of it: a completion, or the error it failed with."""
+
+    number: int
+    call: LLMCall
+    completion: Completion | None = None
+    error: Exception | None = None

@@ -1,0 +1,61 @@
+"""Warnings: what a response wants its reader to know, by code, in English and Chinese."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+NOTICE_TEXTS: Final[dict[str, dict[str, str]]] = {
+    "answer_cut": {
+        "en": "The answer of step {stage} was cut at its limit of {max_tokens} tokens.",
+        "zh": "步骤 {stage} 的回答达到 {max_tokens} 个词元的上限而被截断。",
+    },
+    "passages_cut": {
+        "en": "{count} of {total} passages entered the prompts only in part or not at all.",
+        "zh": "{total} 条资料中有 {count} 条只有部分或没有进入提示。",
+    },
+    "answer_shortened": {
+        "en": "The answer so far was shortened from {tokens} to {room} tokens before step {stage}.",
+        "zh": "在步骤 {stage} 之前，已有的回答从 {tokens} 个词元缩短到 {room} 个。",
+    },
+    "output_reserve_shrunk": {
+        "en": "The room for the answer was reduced from {wanted} to {given} tokens to fit the window of {window}.",
+        "zh": "为了放进 {window} 个词元的窗口，回答的空间从 {wanted} 减到 {given} 个词元。",
+    },
+    "unknown_citation": {
+        "en": "The answer cites [{number}], which is not among the passages of its call.",
+        "zh": "回答引用了 [{number}]，而该次调用的资料中没有这一条。",
+    },
+    "step_failed": {
+        "en": "The step {stage} failed: {reason} The rest was kept.",
+        "zh": "步骤 {stage} 失败：{reason} 其余结果已保留。",
+    },
+    "retrieval_failed": {
+        "en": "The search failed: {reason}",
+        "zh": "检索失败：{reason}",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning with its numbers.
+
+    Args:
+        code: Its stable name, a key of `NOTICE_TEXTS`.
+        details: Its numbers and names.
+    """
+
+    code: str
+    details: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    def render(self, language: str = "en") -> str:
+        """Say it in "en" or "zh"."""
+        texts = NOTICE_TEXTS[self.code]
+        text = texts.get(language, texts["en"])
+        for name, value in self.details.items():
+            text = text.replace("{" + name + "}", str(value))
+        return text
+
+    def __str__(self) -> str:
+        return self.render()
