@@ -23,7 +23,7 @@ from .effects import (
     warn,
 )
 from .journal import Journal, replay
-from .plan import aplan, plan
+from .plan import aplan, dry_run, plan
 from .sync_driver import run, stream
 from .trace import Recorder, traced
 
@@ -47,6 +47,7 @@ __all__ = [
     "astream",
     "count",
     "describe",
+    "dry_run",
     "emit",
     "measure",
     "perform",

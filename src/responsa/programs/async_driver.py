@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, closing
+from types import AsyncGeneratorType
 from typing import Any, TypeVar
 
 from responsa.schema.calls import LLMCall
 from responsa.schema.errors import MissingPart, ResponsaError
-from responsa.schema.events import Done, ErrorRaised, Event
+from responsa.schema.events import Done, ErrorRaised, Event, TextDelta
 from responsa.schema.protocols import LLM
 
 from .call_reader import CallReader
@@ -69,7 +70,28 @@ async def _in_turn(
             yield effect.event
             outcomes.append(None)
         else:
-            outcomes.append(await _do(effect, llm))
+            outcome = await _do(effect, llm)
+            if isinstance(outcome, AsyncGeneratorType):
+                async with aclosing(_spoken(outcome, number, outcomes)) as events:
+                    async for event in events:
+                        yield event
+            else:
+                outcomes.append(outcome)
+
+
+async def _spoken(
+    pieces: AsyncGenerator[str, None], number: int, outcomes: list[Outcome]
+) -> AsyncGenerator[Event, None]:
+    """Pass on the text that a user's own code gives in pieces, and collect it whole."""
+    said: list[str] = []
+    try:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                said.append(piece)
+                yield TextDelta(piece, number)
+        outcomes.append("".join(said))
+    except Exception as error:  # user code may raise anything; it reaches the program as the outcome
+        outcomes.append(Failed(as_step_error("perform", error)))
 
 
 async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -> AsyncGenerator[Event, None]:
@@ -85,7 +107,8 @@ async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -
     except Exception as error:  # a custom LLM may raise anything; it reaches the program as the call's outcome
         outcome, last = reader.fail(error)
     outcomes.append(outcome)
-    yield last
+    for event in last:
+        yield event
 
 
 async def _together(

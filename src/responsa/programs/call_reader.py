@@ -20,7 +20,7 @@ class CallReader:
         call: The call.
     """
 
-    __slots__ = ("_finish", "_first", "_reasoning", "_sent", "_text", "call", "number")
+    __slots__ = ("_finish", "_first", "_held", "_reasoning", "_released", "_sent", "_text", "call", "number")
 
     def __init__(self, number: int, call: LLMCall) -> None:
         self.number = number
@@ -28,6 +28,8 @@ class CallReader:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._finish = Finish()
+        self._held = ""
+        self._released = call.hold_back is None
         self._sent = perf_counter()
         self._first: float | None = None
 
@@ -52,11 +54,20 @@ class CallReader:
         if delta.text:
             self._text.append(delta.text)
             if self.call.visible:
-                events.append(TextDelta(delta.text, self.number, self.call.draft, self.call.item))
+                events += self._shown(delta.text, ended=False)
         return events
 
-    def complete(self) -> tuple[Completion, Event]:
-        """Return the whole completion and the event of the call's end."""
+    def _shown(self, text: str, *, ended: bool) -> list[Event]:
+        """Return the event of a piece of text, or none for as long as it is held back."""
+        if not self._released:
+            text = self._held = self._held + text
+            if self.call.hold_back is not None and self.call.hold_back(text, ended):
+                return []
+            self._released = True
+        return [TextDelta(text, self.number, self.call.draft, self.call.item)] if text else []
+
+    def complete(self) -> tuple[Completion, list[Event]]:
+        """Return the whole completion and the events of the call's end."""
         finish = self._finish
         completion = Completion(
             "".join(self._text),
@@ -71,14 +82,16 @@ class CallReader:
             ),
             finish.model,
         )
-        return completion, StepFinished(self.number, self.call.stage, completion)
+        events = self._shown("", ended=True) if self.call.visible else []
+        events.append(StepFinished(self.number, self.call.stage, completion))
+        return completion, events
 
-    def fail(self, error: Exception) -> tuple[Failed, Event]:
-        """Return the outcome of a failed call and the event of its end; what had arrived stays in the error."""
+    def fail(self, error: Exception) -> tuple[Failed, list[Event]]:
+        """Return the outcome of a failed call and the events of its end; what had arrived stays in the error."""
         ours = as_step_error(self.call.stage, error)
         text = "".join(self._text)
         if text and isinstance(ours, ResponsaError) and not isinstance(ours, StreamInterrupted):
             interrupted = StreamInterrupted(getattr(ours, "url", ""), text, str(ours))
             interrupted.__cause__ = ours
             ours = interrupted
-        return Failed(ours), StepFinished(self.number, self.call.stage, error=ours)
+        return Failed(ours), [StepFinished(self.number, self.call.stage, error=ours)]

@@ -12,7 +12,7 @@ from responsa.schema.plans import Plan, planned
 from responsa.schema.protocols import LLM
 
 from .async_driver import arun
-from .effects import Effect, Outcome, Perform, Program, count
+from .effects import Effect, Emit, Outcome, Perform, Program, count
 from .sync_driver import run
 
 _WORD: Final = " answer"
@@ -24,15 +24,16 @@ def plan(program: Program[Any], llm: LLM | None = None) -> Plan:
 
     Each call is answered with a placeholder as long as its `max_tokens`; searches and token counts are made for real.
     """
-    return run(_dry_run(program), llm)
+    return run(dry_run(program), llm)
 
 
 async def aplan(program: Program[Any], llm: LLM | None = None) -> Plan:
     """Return the calls `program` will make without asking a model, and without blocking; see `plan`."""
-    return await arun(_dry_run(program), llm)
+    return await arun(dry_run(program), llm)
 
 
-def _dry_run(program: Program[Any]) -> Program[Plan]:
+def dry_run(program: Program[Any]) -> Program[Plan]:
+    """Return the program of a plan: for planning as a part of another program. It tells nobody of anything."""
     calls: list[LLMCall] = []
     open_steps: list[str] = []
     placeholders: dict[int, str] = {}
@@ -51,6 +52,8 @@ def _dry_run(program: Program[Any]) -> Program[Plan]:
                 elif isinstance(effect, Perform) and effect.asks_model:
                     open_steps.append(effect.name)
                     answers.append("")
+                elif isinstance(effect, Emit):
+                    answers.append(None)
                 else:
                     answers.append((yield from _forward(effect)))
             outcomes = answers

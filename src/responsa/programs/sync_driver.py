@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from types import GeneratorType
 from typing import Any, TypeVar
 
 from responsa.schema.calls import LLMCall
 from responsa.schema.errors import MissingPart, ResponsaError
-from responsa.schema.events import Done, ErrorRaised, Event
+from responsa.schema.events import Done, ErrorRaised, Event, TextDelta
 from responsa.schema.protocols import LLM
 
 from .call_reader import CallReader
@@ -72,8 +73,24 @@ def _in_turn(step: Sequence[Effect], llm: LLM | None, number: int) -> Generator[
             yield effect.event
             outcomes.append(None)
         else:
-            outcomes.append(_do(effect, llm))
+            outcome = _do(effect, llm)
+            if isinstance(outcome, GeneratorType):
+                outcome = yield from _spoken(outcome, number)
+            outcomes.append(outcome)
     return outcomes
+
+
+def _spoken(pieces: Generator[str, None, Any], number: int) -> Generator[Event, None, Outcome]:
+    """Pass on the text that a user's own code gives in pieces, and return it whole."""
+    said: list[str] = []
+    try:
+        with closing(pieces):
+            for piece in pieces:
+                said.append(piece)
+                yield TextDelta(piece, number)
+    except Exception as error:  # user code may raise anything; it reaches the program as the outcome
+        return Failed(as_step_error("perform", error))
+    return "".join(said)
 
 
 def _call(call: LLMCall, llm: LLM, number: int) -> Generator[Event, None, Outcome]:
@@ -84,10 +101,10 @@ def _call(call: LLMCall, llm: LLM, number: int) -> Generator[Event, None, Outcom
         with closing(llm.stream(call.messages, call.sampling)) as items:
             for item in items:
                 yield from reader.feed(item)
-        outcome, event = reader.complete()
+        outcome, last = reader.complete()
     except Exception as error:  # a custom LLM may raise anything; it reaches the program as the call's outcome
-        outcome, event = reader.fail(error)
-    yield event
+        outcome, last = reader.fail(error)
+    yield from last
     return outcome
 
 

@@ -6,8 +6,10 @@ that prefix; the passages, which differ from call to call, come after.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
+from typing import Final
 
 from . import en, zh
 from .language import Language
@@ -19,6 +21,7 @@ class DefaultPrompts:
     """The templates and fixed phrases of one language.
 
     Args:
+        language: Which it is.
         text_qa: Variables `query_str`, `context_str`.
         refine: Variables `query_str`, `existing_answer`, `context_msg`.
         summary: Variables `query_str`, `context_str`.
@@ -27,12 +30,35 @@ class DefaultPrompts:
         no_sources: What a response without passages prints.
     """
 
+    language: Language
     text_qa: BasePromptTemplate
     refine: BasePromptTemplate
     summary: BasePromptTemplate
     simple: BasePromptTemplate
     refusal: str
     no_sources: str
+
+    def refuses(self, answer: str) -> bool:
+        """Tell whether `answer` is the phrase for not knowing, and nothing else but marks and quotes around it."""
+        return _core(answer) in _REFUSALS
+
+    def holds_back(self, text: str, ended: bool) -> bool:
+        """Tell whether a text, ended or not, is or may still become a refusal."""
+        if ended:
+            return self.refuses(text)
+        core = _core(_OPEN_MARKER.sub("", text))
+        return any(refusal.startswith(core) for refusal in _REFUSALS)
+
+
+_OPEN_MARKER: Final = re.compile(r"[\[【]\d*$")
+_MARKER: Final = re.compile(r"[\[【]\d+[\]】]")
+
+
+def _core(answer: str) -> str:
+    return _MARKER.sub("", answer).replace("’", "'").strip(" \t\n\r.。!！\"'“”*").casefold()
+
+
+_REFUSALS: Final = frozenset(_core(texts.REFUSAL) for texts in (en, zh))
 
 
 @cache
@@ -44,6 +70,7 @@ def default_prompts(language: Language) -> DefaultPrompts:
         return ChatPromptTemplate.from_messages([("system", texts.QA_SYSTEM), ("user", user)])
 
     return DefaultPrompts(
+        language=language,
         text_qa=chat(texts.QA_USER),
         refine=chat(texts.REFINE_USER),
         summary=chat(texts.SUMMARY_USER),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from .completions import Completion, Sampling
 from .messages import ChatMessage
@@ -20,6 +21,8 @@ class LLMCall:
         spans: Which characters of which passages stand in the messages.
         visible: Whether its text is the user's answer or a draft of it.
         draft: Whether a later call may replace its text.
+        hold_back: Told the text so far and whether it has ended, says whether it must not be shown (yet): a refusal
+            is not, where an answer is there already.
         item: Which of several independent answers it is, from 0; None where there is one.
         prompt_tokens: The measured length of the messages, in tokens.
     """
@@ -30,6 +33,7 @@ class LLMCall:
     spans: tuple[Span, ...] = ()
     visible: bool = True
     draft: bool = False
+    hold_back: Callable[[str, bool], bool] | None = field(default=None, compare=False, repr=False)
     item: int | None = None
     prompt_tokens: int | None = None
 

@@ -30,10 +30,6 @@ NOTICE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "The step {stage} failed: {reason} The rest was kept.",
         "zh": "步骤 {stage} 失败：{reason} 其余结果已保留。",
     },
-    "retrieval_failed": {
-        "en": "The search failed: {reason}",
-        "zh": "检索失败：{reason}",
-    },
 }
 
 

@@ -20,13 +20,18 @@ class PlannedCall:
         stage: What it is for.
         prompt_tokens: Its prompt's length; an upper bound where the prompt holds an earlier answer.
         max_tokens: The most tokens it may generate.
-        passages: The numbers of the passages it shows, from 1.
+        spans: Which characters of which passages it shows.
     """
 
     stage: str
     prompt_tokens: int
     max_tokens: int
-    passages: tuple[int, ...] = ()
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def passages(self) -> tuple[int, ...]:
+        """The numbers of the passages it shows, from 1."""
+        return tuple(dict.fromkeys(span.number for span in self.spans))
 
 
 class Shown(StrEnum):
@@ -129,5 +134,4 @@ class Plan:
 
 def planned(call: LLMCall) -> PlannedCall:
     """Return what a plan keeps of a call."""
-    numbers = tuple(dict.fromkeys(span.number for span in call.spans))
-    return PlannedCall(call.stage, call.prompt_tokens or 0, call.sampling.max_tokens or 0, numbers)
+    return PlannedCall(call.stage, call.prompt_tokens or 0, call.sampling.max_tokens or 0, call.spans)

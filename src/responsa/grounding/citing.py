@@ -1,0 +1,166 @@
+"""Citations: each sentence of an answer tied to the passage it rests on.
+
+A marker the model wrote is checked against the passages it was shown. A sentence without one is given the best
+supporting passage above a threshold, marked as attached by the engine: small models often write no marker at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+from contextlib import aclosing, closing
+from typing import Final
+
+from responsa.packing.passages import Passage, passages_of
+from responsa.schema.calls import LLMCall
+from responsa.schema.citations import Citation
+from responsa.schema.events import CitationFound, Event, SourcesFound, StepFinished, StepStarted, TextDelta
+from responsa.schema.response import Response
+from responsa.tokens.sentences import split_sentences
+
+from .markers import find_markers, without_markers
+from .support import SupportIndex
+
+THRESHOLD: Final = 0.5
+"""The least support at which the engine attaches a citation; see docs/decisions.md for the measurement."""
+
+_LONGEST_MARKER: Final = 12
+_SENTENCE_ENDS: Final = frozenset(".!?。！？；…\n")
+
+
+def cite(response: Response, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+    """Return the citations of a whole response."""
+    if not response.text or response.refused:
+        return ()
+    citer = Citer(passages)
+    for record in response.trace:
+        citer.show(record.call)
+    return tuple(citer.citations(response.text, 0, ended=True)[0])
+
+
+def unknown_numbers(text: str, shown: Iterable[int]) -> list[int]:
+    """Return the numbers that `text` cites although they were not shown."""
+    known = frozenset(shown)
+    cited = dict.fromkeys(number for marker in find_markers(text) for number in marker.numbers)
+    return [number for number in cited if number not in known]
+
+
+class Citer:
+    """Ties the sentences of an answer to the passages shown so far.
+
+    Args:
+        passages: All passages of the answer, by their numbers.
+    """
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._passages = {passage.number: passage for passage in passages}
+        self._shown: dict[int, Passage] = {}
+        self._index: SupportIndex | None = None
+
+    def show(self, call: LLMCall) -> None:
+        """Take note of the passages a call shows."""
+        for span in call.spans:
+            if span.number not in self._shown and span.number in self._passages:
+                self._shown[span.number] = self._passages[span.number]
+                self._index = None
+
+    def citations(self, text: str, start: int, *, ended: bool) -> tuple[list[Citation], int]:
+        """Return the citations of the whole sentences of `text` from `start` on, and where the next one starts."""
+        sentences = split_sentences(text)
+        if not ended and sentences:
+            begun = text[slice(*sentences.pop())].strip()
+            if sentences and begun[:1] in ("[", "【") and len(begun) <= _LONGEST_MARKER:
+                sentences.pop()  # a marker after the full stop belongs to the sentence before
+        found: list[Citation] = []
+        for first, last in sentences:
+            if first >= start:
+                found += self._cite(text[first:last], first)
+                start = last
+        return found, start
+
+    def _cite(self, sentence: str, offset: int) -> list[Citation]:
+        bare = without_markers(sentence)
+        place = (offset, offset + len(sentence.rstrip()))
+        numbers = dict.fromkeys(number for marker in find_markers(sentence) for number in marker.numbers)
+        if numbers:
+            return [self._written(number, bare, place) for number in numbers]
+        support = self._support().best(bare)
+        if support is None or support.score < THRESHOLD:
+            return []
+        quote = (support.start, support.end)
+        passage = support.passage
+        text = passage.text[support.start : support.end]
+        return [Citation(passage.number, passage.node_id, "engine", place, quote, text, support.score)]
+
+    def _written(self, number: int, sentence: str, place: tuple[int, int]) -> Citation:
+        passage = self._shown.get(number)
+        if passage is None:
+            return Citation(number, "", "model", place, known=False)
+        support = self._support().best(sentence, frozenset([number]))
+        if support is None:
+            return Citation(number, passage.node_id, "model", place)
+        quote = (support.start, support.end)
+        text = passage.text[support.start : support.end]
+        return Citation(number, passage.node_id, "model", place, quote, text, support.score)
+
+    def _support(self) -> SupportIndex:
+        if self._index is None:
+            self._index = SupportIndex(list(self._shown.values()))
+        return self._index
+
+
+class _Reader:
+    """Watches a stream of events and says which citations each one completes."""
+
+    def __init__(self) -> None:
+        self._citer = Citer(())
+        self._calls: dict[int, LLMCall] = {}
+        self._texts: dict[int, str] = {}
+        self._done: dict[int, int] = {}
+
+    def after(self, event: Event) -> list[CitationFound]:
+        if isinstance(event, SourcesFound):
+            self._citer = Citer(passages_of(event.nodes))
+        elif isinstance(event, StepStarted):
+            self._calls[event.number] = event.call
+            self._citer.show(event.call)
+        elif isinstance(event, TextDelta) and event.number in self._calls:
+            self._texts[event.number] = self._texts.get(event.number, "") + event.text
+            if not _SENTENCE_ENDS.isdisjoint(self._texts[event.number][-len(event.text) - _LONGEST_MARKER :]):
+                return self._found(event.number, ended=False)
+        elif isinstance(event, StepFinished) and event.number in self._texts:
+            return self._found(event.number, ended=True)
+        return []
+
+    def _found(self, number: int, *, ended: bool) -> list[CitationFound]:
+        call = self._calls[number]
+        text = self._texts[number]
+        citations, self._done[number] = self._citer.citations(text, self._done.get(number, 0), ended=ended)
+        return [CitationFound(citation, number, call.draft, call.item) for citation in citations]
+
+
+def cited(events: Generator[Event, None, None]) -> Generator[Event, None, None]:
+    """Pass on `events`, and after each sentence of the answer its citations."""
+    reader = _Reader()
+    with closing(events):
+        for event in events:
+            if isinstance(event, StepFinished):
+                yield from reader.after(event)
+                yield event
+            else:
+                yield event
+                yield from reader.after(event)
+
+
+async def acited(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+    """Pass on `events`, and after each sentence of the answer its citations; see `cited`."""
+    reader = _Reader()
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, StepFinished):
+                for citation in reader.after(event):
+                    yield citation
+                yield event
+            else:
+                yield event
+                for citation in reader.after(event):
+                    yield citation

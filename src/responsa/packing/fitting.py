@@ -1,0 +1,80 @@
+"""From passages to final prompts: packed, built, measured, and packed smaller where a measured one does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from responsa.programs.effects import Program, measure
+from responsa.schema.errors import WindowTooSmall
+from responsa.schema.messages import ChatMessage
+
+from .budget import MIN_ROOM, Budget, share_out
+from .packer import Counted, pack
+from .passages import Pack
+
+Messages: TypeAlias = tuple[ChatMessage, ...]
+Packer: TypeAlias = Callable[[Counted, int], Program[list[Pack]]]
+_ROUNDS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Packs that fit, with the final messages of those that were measured.
+
+    Args:
+        packs: What each call is shown.
+        messages: The final messages of the measured packs, from the first.
+        tokens: Their lengths in tokens.
+    """
+
+    packs: list[Pack]
+    messages: list[Messages]
+    tokens: list[int]
+
+
+def budget_for(build: Callable[[str], Messages], window: int, wanted: int) -> Program[Budget]:
+    """Share out a window for the messages that `build` makes of a context."""
+    (fixed,) = yield from measure([build("")])
+    return share_out(window, fixed, wanted)
+
+
+def fit(
+    counted: Counted,
+    build: Callable[[str], Messages],
+    budget: Budget,
+    *,
+    packer: Packer = pack,
+    measured: int | None = None,
+) -> Program[Fitted]:
+    """Pack passages so that each measured prompt fits the window beside the answer's reserve.
+
+    Token counts of parts do not always add up to the count of the whole; when a measured prompt is too long, all are
+    packed again with that much less room.
+
+    Args:
+        counted: The passages to be shown.
+        build: Makes the messages of a rendered pack.
+        budget: The window's shares.
+        packer: `pack`, or `pack_each` for one passage a prompt.
+        measured: How many prompts to build and measure, from the first; all when left out.
+
+    Raises:
+        WindowTooSmall: The prompts do not fit even with the smallest packs.
+    """
+    room = budget.room
+    limit = budget.window - budget.output
+    excess = 0
+    for _ in range(_ROUNDS):
+        packs = yield from packer(counted, room)
+        messages = [build(one.render()) for one in packs[:measured]]
+        tokens = yield from measure(messages)
+        excess = max(tokens, default=0) - limit
+        if excess <= 0:
+            return Fitted(packs, messages, tokens)
+        room = max(room - excess - 1, min(MIN_ROOM // 2, room - 1))
+        if room < 1:
+            break
+    table = (("fixed messages", budget.fixed), ("answer", budget.output), ("context", budget.room), ("excess", excess))
+    raise WindowTooSmall(budget.window, table)

@@ -1,0 +1,78 @@
+"""Packing passages into as few calls as they need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from responsa.programs.effects import Program, count
+
+from .cutting import cut
+from .passages import FENCE, SEPARATOR, Pack, Passage, Piece
+
+# What stands around a passage in a prompt; four digits and a longer fence, so that it is never less.
+_AROUND: Final = f'[8888]\n{FENCE}"\n\n{FENCE}"{SEPARATOR}'
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Passages with their lengths in tokens, and what the fence around each takes up."""
+
+    passages: tuple[Passage, ...]
+    tokens: tuple[int, ...]
+    around: int
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+
+def count_passages(passages: Sequence[Passage]) -> Program[Counted]:
+    """Count the tokens of each passage, once."""
+    around, *tokens = yield from count([_AROUND, *(passage.body for passage in passages)])
+    return Counted(tuple(passages), tuple(tokens), around)
+
+
+def pack(counted: Counted, room: int) -> Program[list[Pack]]:
+    """Put whole passages, in their order, into packs of at most `room` tokens.
+
+    Only a passage that is larger than a whole pack is cut. Nothing is lost and nothing repeated, but for the metadata
+    of a cut passage, which stands before each of its parts as long as it takes up less than half of the room.
+    """
+    packs: list[Pack] = []
+    current: list[Piece] = []
+    used = 0
+    for piece in (yield from _pieces(counted, room)):
+        if current and used + piece.tokens > room:
+            packs.append(Pack(tuple(current)))
+            current, used = [], 0
+        current.append(piece)
+        used += piece.tokens
+    if current:
+        packs.append(Pack(tuple(current)))
+    return packs
+
+
+def pack_each(counted: Counted, room: int) -> Program[list[Pack]]:
+    """Put every passage into a pack of its own, several if it is larger than `room` tokens."""
+    pieces = yield from _pieces(counted, room)
+    return [Pack((piece,)) for piece in pieces]
+
+
+def _pieces(counted: Counted, room: int) -> Program[list[Piece]]:
+    around = counted.around
+    pieces: list[Piece] = []
+    for passage, tokens in zip(counted.passages, counted.tokens, strict=True):
+        if tokens + around <= room:
+            pieces.append(Piece(passage, 0, len(passage.text), tokens + around))
+        else:
+            pieces += yield from _cut_passage(passage, room - around, around)
+    return pieces
+
+
+def _cut_passage(passage: Passage, room: int, around: int) -> Program[list[Piece]]:
+    head, tail = yield from count([passage.head, passage.tail])
+    if head + tail > room // 2:
+        passage, head, tail = replace(passage, head="", tail=""), 0, 0
+    pieces = yield from cut(passage.text, max(room - head - tail, 1))
+    return [Piece(passage, start, end, tokens + head + tail + around) for (start, end), tokens in pieces]

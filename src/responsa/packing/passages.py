@@ -1,0 +1,125 @@
+"""Passages as a prompt shows them: numbered, fenced, and every piece with its place in its node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from responsa.schema.nodes import MetadataMode, NodeWithScore
+from responsa.schema.spans import Span
+
+FENCE = '"""'
+SEPARATOR = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A source as the model may be shown it.
+
+    Args:
+        number: Its number in this answer, from 1.
+        node_id: The identity of its node; empty for a bare text.
+        text: The node's text.
+        head: What stands before the text: the metadata the model sees.
+        tail: What stands after it.
+    """
+
+    number: int
+    node_id: str
+    text: str
+    head: str = ""
+    tail: str = ""
+
+    @property
+    def body(self) -> str:
+        """All that stands inside the fence when the passage is shown whole."""
+        return self.head + self.text + self.tail
+
+    @property
+    def fence(self) -> str:
+        """A fence that the passage itself does not hold, so that its end cannot be forged."""
+        fence = FENCE
+        body = self.body
+        while fence in body:
+            fence += '"'
+        return fence
+
+    @classmethod
+    def of_node(cls, number: int, source: NodeWithScore) -> Passage:
+        """Return the passage of a node: its text, and the metadata it shows to a model."""
+        node = source.node
+        content = node.get_content(MetadataMode.LLM)
+        if content is node.text:
+            return cls(number, node.id_, node.text)
+        head, found, tail = content.partition(node.text) if node.text else (content, "", "")
+        return cls(number, node.id_, node.text if found else "", head, tail)
+
+
+def passages_of(sources: Sequence[NodeWithScore]) -> list[Passage]:
+    """Return the passages of `sources`, numbered from 1 in their order, those without any content left out."""
+    passages = (Passage.of_node(number, source) for number, source in enumerate(sources, 1))
+    return [passage for passage in passages if passage.body.strip()]
+
+
+def passages_of_texts(texts: Sequence[str]) -> list[Passage]:
+    """Return the passages of bare texts, numbered from 1 in their order, empty ones left out."""
+    return [Passage(number, "", text) for number, text in enumerate(texts, 1) if text.strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A passage, or a part of one, in a pack.
+
+    Args:
+        passage: The passage.
+        start: Where the piece starts in the passage's text, in characters.
+        end: Where it ends, exclusive.
+        tokens: What it takes up in a prompt, its fence included.
+    """
+
+    passage: Passage
+    start: int
+    end: int
+    tokens: int
+
+    @property
+    def span(self) -> Span:
+        """The piece's place in its node."""
+        whole = self.start == 0 and self.end == len(self.passage.text)
+        return Span(self.passage.number, self.passage.node_id, self.start, self.end, whole)
+
+    @property
+    def plain(self) -> str:
+        """The piece without its fence."""
+        passage = self.passage
+        return f"{passage.head}{passage.text[self.start : self.end]}{passage.tail}"
+
+    def render(self) -> str:
+        """Return the piece as the prompt shows it."""
+        fence = self.passage.fence
+        return f"[{self.passage.number}]\n{fence}\n{self.plain}\n{fence}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """What one call is shown: whole passages in their order, or a part of one that is larger than a pack."""
+
+    pieces: tuple[Piece, ...]
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Which characters of which nodes the pack shows."""
+        return tuple(piece.span for piece in self.pieces)
+
+    @property
+    def tokens(self) -> int:
+        """What the pack takes up in a prompt."""
+        return sum(piece.tokens for piece in self.pieces)
+
+    def render(self) -> str:
+        """Return the pack as the prompt shows it."""
+        return SEPARATOR.join(piece.render() for piece in self.pieces)
+
+    def plain(self) -> str:
+        """Return the pieces' texts alone, joined by a blank line."""
+        return SEPARATOR.join(piece.plain for piece in self.pieces)

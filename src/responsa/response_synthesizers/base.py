@@ -1,0 +1,279 @@
+"""What all synthesis modes share: the ways to call them, and the response around their answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypedDict
+
+from responsa import grounding
+from responsa.packing.passages import Passage, passages_of, passages_of_texts
+from responsa.programs import Perform, Program, aplan, arun, astream, dry_run, emit, perform, plan, run, stream
+from responsa.prompts import BasePromptTemplate, default_prompts, detect_language
+from responsa.schema.errors import MissingPart, UnknownOption
+from responsa.schema.events import Event, PlanMade
+from responsa.schema.nodes import NodeWithScore, QueryBundle, as_query
+from responsa.schema.plans import Plan
+from responsa.schema.protocols import LLM
+from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
+from responsa.settings import Settings
+
+from .question import checked_question
+from .responding import respond, with_coverage
+from .task import Answer, Task, sampling_of
+from .text_stream import atext_pieces, text_pieces
+
+
+class SynthesizerOptions(TypedDict, total=False):
+    """The keywords that every mode takes; see `BaseSynthesizer`."""
+
+    streaming: bool
+    language: Literal["auto", "en", "zh"] | None
+    concurrency: int | None
+    empty_response: str | None
+
+
+class BaseSynthesizer:
+    """A way to make an answer from a question and passages.
+
+    A mode of one's own either writes one `program`, which then runs in every way there is, or overrides
+    `get_response` and `aget_response`.
+
+    Args:
+        llm: The model that answers; `Settings.llm` when left out, looked up when first needed.
+        streaming: Whether `synthesize` returns a `StreamingResponse`.
+        language: The language of prompts and fixed sentences; "auto" is the question's own.
+        concurrency: The most calls under way at once; the server's slots when left out.
+        empty_response: What a response without passages prints, in place of the translated sentence.
+    """
+
+    mode: ClassVar[str] = "custom"
+    needs_llm: ClassVar[bool] = True
+    needs_passages: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        llm: LLM | None = None,
+        *,
+        streaming: bool = False,
+        language: Literal["auto", "en", "zh"] | None = None,
+        concurrency: int | None = None,
+        empty_response: str | None = None,
+    ) -> None:
+        self._llm = llm
+        self._streaming = streaming
+        self._language = language
+        self.concurrency = concurrency
+        self._empty_response = empty_response
+        self._prompts: dict[str, BasePromptTemplate | None] = {}
+
+    @property
+    def llm(self) -> LLM | None:
+        """The model that answers; None where the mode needs none and none was given."""
+        if self._llm is not None or not self.needs_llm:
+            return self._llm
+        return Settings.needed_llm(type(self).__name__)
+
+    def program(self, task: Task) -> Program[Answer | str]:
+        """Answer `task`, as a program; what a mode of one's own writes.
+
+        The default calls `get_response` or `aget_response` where a subclass overrides them.
+        """
+        if type(self).get_response is BaseSynthesizer.get_response:
+            raise MissingPart("a program(task), or get_response and aget_response", type(self).__name__)
+        texts = [passage.body for passage in task.passages]
+        variables = dict(task.variables)
+        answer = yield from perform(
+            Perform(
+                type(self).__name__,
+                lambda: self.get_response(task.query_str, texts, **variables),
+                lambda: self.aget_response(task.query_str, texts, **variables),
+                asks_model=True,
+            )
+        )
+        return answer if isinstance(answer, str) else Answer(str(answer), value=answer)
+
+    def respond(
+        self,
+        query: str | QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] = (),
+        *,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        variables: Mapping[str, Any] | None = None,
+    ) -> Program[Response]:
+        """Return the program of the whole response, for use as a part of another program."""
+        sources = [*nodes, *additional_source_nodes]
+        task = self._task(query, passages_of(nodes), llm_kwargs, variables)
+        return respond(self, task, sources, self._empty_response)
+
+    def synthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] = (),
+        *,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        **response_kwargs: Any,
+    ) -> Response | StreamingResponse:
+        """Answer a question from passages.
+
+        Args:
+            query: The question.
+            nodes: The passages, best first.
+            additional_source_nodes: Passages to list with the sources without showing them to the model.
+            llm_kwargs: How this answer is generated: `max_tokens`, `temperature`, and whatever the server takes.
+            **response_kwargs: Further template variables.
+
+        Returns:
+            The response; a `StreamingResponse` if the synthesizer was made with `streaming=True`.
+
+        Raises:
+            ResponsaError: The model could not be asked, or the prompt cannot fit.
+        """
+        program = self.respond(query, nodes, additional_source_nodes, llm_kwargs=llm_kwargs, variables=response_kwargs)
+        if self._streaming:
+            self.check_streaming()
+            events = stream(program, self.llm, concurrency=self.concurrency)
+            return StreamingResponse(text_pieces(events), [*nodes, *additional_source_nodes])
+        return run(program, self.llm, concurrency=self.concurrency)
+
+    async def asynthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] = (),
+        *,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        **response_kwargs: Any,
+    ) -> Response | AsyncStreamingResponse:
+        """Answer a question from passages without blocking; see `synthesize`."""
+        program = self.respond(query, nodes, additional_source_nodes, llm_kwargs=llm_kwargs, variables=response_kwargs)
+        if self._streaming:
+            self.check_streaming()
+            events = astream(program, self.llm, concurrency=self.concurrency)
+            return AsyncStreamingResponse(atext_pieces(events), [*nodes, *additional_source_nodes])
+        return await arun(program, self.llm, concurrency=self.concurrency)
+
+    def stream_events(
+        self,
+        query: str | QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        *,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        **response_kwargs: Any,
+    ) -> Generator[Event, None, None]:
+        """Answer a question and yield all that happens: the plan, the text as it comes, citations, the response."""
+        program = self.announced(query, nodes, llm_kwargs=llm_kwargs, variables=response_kwargs)
+        return grounding.cited(stream(program, self.llm, concurrency=self.concurrency))
+
+    def astream_events(
+        self,
+        query: str | QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        *,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        **response_kwargs: Any,
+    ) -> AsyncGenerator[Event, None]:
+        """Answer a question without blocking and yield all that happens; see `stream_events`."""
+        program = self.announced(query, nodes, llm_kwargs=llm_kwargs, variables=response_kwargs)
+        return grounding.acited(astream(program, self.llm, concurrency=self.concurrency))
+
+    def announced(
+        self,
+        query: str | QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        *,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        variables: Mapping[str, Any] | None = None,
+    ) -> Program[Response]:
+        """Return the program of the whole response that tells its plan before it runs."""
+        made = yield from dry_run(self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=variables))
+        yield from emit(PlanMade(with_coverage(made, nodes, exact=self.exact_plan())))
+        return (yield from self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=variables))
+
+    def plan(
+        self,
+        query: str | QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        *,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        **response_kwargs: Any,
+    ) -> Plan:
+        """Return the calls `synthesize` will make, without asking the model."""
+        made = plan(self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=response_kwargs), self.llm)
+        return with_coverage(made, nodes, exact=self.exact_plan())
+
+    async def aplan(
+        self,
+        query: str | QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        *,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        **response_kwargs: Any,
+    ) -> Plan:
+        """Return the calls `asynthesize` will make, without asking the model and without blocking."""
+        made = await aplan(self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=response_kwargs), self.llm)
+        return with_coverage(made, nodes, exact=self.exact_plan())
+
+    def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> Any:
+        """Answer a question from bare texts; a subclass may override it together with `aget_response`.
+
+        Returns:
+            The answer's text, or a generator of its pieces if the synthesizer was made with `streaming=True`.
+        """
+        program = self._respond_to_texts(query_str, text_chunks, response_kwargs)
+        if self._streaming:
+            self.check_streaming()
+            return text_pieces(stream(program, self.llm, concurrency=self.concurrency))
+        response = run(program, self.llm, concurrency=self.concurrency)
+        return response.text if response.value is None else response.value
+
+    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> Any:
+        """Answer a question from bare texts without blocking; see `get_response`."""
+        program = self._respond_to_texts(query_str, text_chunks, response_kwargs)
+        if self._streaming:
+            self.check_streaming()
+            events = astream(program, self.llm, concurrency=self.concurrency)
+            return AsyncStreamingResponse(atext_pieces(events), []).async_response_gen()
+        response = await arun(program, self.llm, concurrency=self.concurrency)
+        return response.text if response.value is None else response.value
+
+    def check_streaming(self) -> None:
+        """Raise StreamingNotSupported where the mode has no single text to stream."""
+
+    def exact_plan(self) -> bool:
+        """Tell whether a plan's number of calls is exact, since it does not depend on the answers."""
+        return True
+
+    def get_prompts(self) -> dict[str, BasePromptTemplate | None]:
+        """Return the mode's templates by name; None stands for the default of the question's language."""
+        return dict(self._prompts)
+
+    def update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:
+        """Replace templates by name.
+
+        Raises:
+            UnknownOption: The mode has no template of that name.
+        """
+        for name in prompts_dict:
+            if name not in self._prompts:
+                raise UnknownOption(name, type(self).__name__, tuple(self._prompts))
+        self._prompts.update(prompts_dict)
+
+    def _respond_to_texts(
+        self, query_str: str, text_chunks: Sequence[str], variables: Mapping[str, Any]
+    ) -> Program[Response]:
+        task = self._task(query_str, passages_of_texts(text_chunks), None, variables)
+        return respond(self, task, [], self._empty_response)
+
+    def _task(
+        self,
+        query: str | QueryBundle,
+        passages: Sequence[Passage],
+        llm_kwargs: Mapping[str, Any] | None,
+        variables: Mapping[str, Any] | None,
+    ) -> Task:
+        question = checked_question(as_query(query).query_str)
+        language = self._language or Settings.language
+        prompts = default_prompts(detect_language(question) if language == "auto" else language)
+        return Task(question, tuple(passages), prompts, sampling_of(llm_kwargs), dict(variables or {}), self._llm)

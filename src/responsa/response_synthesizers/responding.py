@@ -1,0 +1,85 @@
+"""The response around an answer: what a mode's program returns, with its trace, coverage, citations and outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from responsa import grounding
+from responsa.programs import Program, Recorder, emit, traced, warn
+from responsa.schema.events import SourcesFound
+from responsa.schema.nodes import NodeWithScore
+from responsa.schema.plans import Plan, Shown, coverage_of
+from responsa.schema.response import Outcome, Response
+from responsa.schema.spans import Span
+
+from .task import Answer, Task
+
+if TYPE_CHECKING:
+    from .base import BaseSynthesizer
+
+
+def respond(
+    synthesizer: BaseSynthesizer, task: Task, sources: Sequence[NodeWithScore], empty_response: str | None
+) -> Program[Response]:
+    """Return a response whatever happens but an error before any answer: also when there is nothing to answer from."""
+    placeholder = task.prompts.no_sources if empty_response is None else empty_response
+    if sources:
+        yield from emit(SourcesFound(tuple(sources)))
+    response = Response(
+        "",
+        list(sources),
+        {source.node_id: dict(source.metadata) for source in sources},
+        language=task.prompts.language,
+        placeholder=placeholder,
+    )
+    if synthesizer.needs_passages and not task.passages:
+        return replace(response, outcome=Outcome.NO_SOURCES, coverage=coverage_of(sources, ()), grounded=False)
+    recorder = Recorder()
+    answer = yield from traced(_answer(synthesizer, task, sources, recorder), recorder)
+    return replace(
+        response,
+        response=answer.text,
+        value=answer.value,
+        items=answer.items,
+        outcome=_outcome(answer, task),
+        trace=tuple(recorder.calls),
+        coverage=coverage_of(sources, _spans(recorder)),
+        warnings=tuple(recorder.notices),
+        grounded=answer.grounded,
+        cite=lambda response: grounding.cite(response, task.passages),
+    )
+
+
+def _answer(
+    synthesizer: BaseSynthesizer, task: Task, sources: Sequence[NodeWithScore], recorder: Recorder
+) -> Program[Answer]:
+    result = yield from synthesizer.program(task)
+    answer = result if isinstance(result, Answer) else Answer(result)
+    if answer.error is not None:
+        failed = next(record for record in recorder.calls if record.error is not None)
+        yield from warn("step_failed", stage=failed.call.stage, reason=str(answer.error))
+    shown = {span.number for span in _spans(recorder)}
+    for number in grounding.unknown_numbers(answer.text, shown) if recorder.calls and answer.grounded else ():
+        yield from warn("unknown_citation", number=number)
+    dropped = [row for row in coverage_of(sources, _spans(recorder)) if row.shown is not Shown.WHOLE]
+    if dropped and answer.grounded and recorder.calls:
+        yield from warn("passages_cut", count=len(dropped), total=len(sources))
+    return answer
+
+
+def _spans(recorder: Recorder) -> list[Span]:
+    return [span for record in recorder.calls if record.completion is not None for span in record.call.spans]
+
+
+def _outcome(answer: Answer, task: Task) -> Outcome:
+    if answer.error is not None:
+        return Outcome.STEP_FAILED
+    return Outcome.REFUSED if task.prompts.refuses(answer.text) else Outcome.ANSWERED
+
+
+def with_coverage(plan: Plan, sources: Sequence[NodeWithScore], *, exact: bool) -> Plan:
+    """Return a plan that says what its calls will show of each source."""
+    spans = [span for call in plan.calls for span in call.spans]
+    return replace(plan, exact=plan.exact and exact, coverage=coverage_of(sources, spans))

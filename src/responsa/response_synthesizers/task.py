@@ -1,0 +1,73 @@
+"""What a synthesis mode is given, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from responsa.packing.fitting import Messages
+from responsa.packing.passages import Passage
+from responsa.prompts import BasePromptTemplate, DefaultPrompts
+from responsa.schema.completions import Sampling
+from responsa.schema.errors import InvalidOption
+from responsa.schema.protocols import LLM
+from responsa.schema.response import AnswerItem
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question and the passages to answer it from.
+
+    Args:
+        query_str: The question.
+        passages: The passages, numbered from 1; empty ones are left out already.
+        prompts: The default templates in the question's language.
+        sampling: How answers are generated, as far as the caller says.
+        variables: Further template variables.
+        llm: The LLM, for templates that depend on it.
+    """
+
+    query_str: str
+    passages: tuple[Passage, ...]
+    prompts: DefaultPrompts
+    sampling: Sampling = field(default_factory=Sampling)
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    llm: LLM | None = None
+
+    def messages(self, template: BasePromptTemplate, **values: str) -> Messages:
+        """Fill a template with the question, the caller's variables and `values`."""
+        return tuple(template.format_messages(self.llm, query_str=self.query_str, **{**self.variables, **values}))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a synthesis program returns.
+
+    Args:
+        text: The answer.
+        value: The object, where an output class was asked for.
+        items: Independent answers, where there are several.
+        error: What a step failed with, where the answer is what was reached before.
+        grounded: Whether it was written from the passages.
+    """
+
+    text: str
+    value: Any = None
+    items: tuple[AnswerItem, ...] = ()
+    error: Exception | None = None
+    grounded: bool = True
+
+
+_SAMPLING_KEYS = ("max_tokens", "temperature", "top_p", "seed")
+
+
+def sampling_of(llm_kwargs: Mapping[str, Any] | None) -> Sampling:
+    """Return the sampling of a query's `llm_kwargs`; names that are not ours go to the server as they are."""
+    given = dict(llm_kwargs or {})
+    known = {name: given.pop(name) for name in _SAMPLING_KEYS if name in given}
+    stop: str | Sequence[str] = given.pop("stop", ())
+    tokens = known.get("max_tokens")
+    if tokens is not None and (not isinstance(tokens, int) or tokens < 1):
+        raise InvalidOption("max_tokens", tokens, "a number of tokens from 1")
+    return Sampling(**known, stop=(stop,) if isinstance(stop, str) else tuple(stop), extra=given)
