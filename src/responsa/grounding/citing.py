@@ -29,7 +29,7 @@ _SENTENCE_ENDS: Final = frozenset(".!?。！？；…\n")
 
 def cite(response: Response, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     """Return the citations of a whole response."""
-    if not response.text or response.refused:
+    if not response.text or response.refused or not response.grounded:
         return ()
     citer = Citer(passages)
     for record in response.trace:

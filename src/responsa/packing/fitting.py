@@ -34,10 +34,12 @@ class Fitted:
     tokens: list[int]
 
 
-def budget_for(build: Callable[[str], Messages], window: int, wanted: int) -> Program[Budget]:
-    """Share out a window for the messages that `build` makes of a context."""
+def budget_for(
+    build: Callable[[str], Messages], window: int, wanted: int, *, min_room: int = MIN_ROOM
+) -> Program[Budget]:
+    """Share out a window for the messages that `build` makes of a context; see `share_out`."""
     (fixed,) = yield from measure([build("")])
-    return share_out(window, fixed, wanted)
+    return share_out(window, fixed, wanted, min_room=min_room)
 
 
 def fit(

@@ -59,6 +59,24 @@ def pack_each(counted: Counted, room: int) -> Program[list[Pack]]:
     return [Pack((piece,)) for piece in pieces]
 
 
+def pack_first(counted: Counted, room: int) -> Program[list[Pack]]:
+    """Put as many passages as fit into one pack of at most `room` tokens.
+
+    The first that does not fit is cut at a sentence's end; what comes after it is left out.
+    """
+    pieces: list[Piece] = []
+    used = 0
+    for passage, tokens in zip(counted.passages, counted.tokens, strict=True):
+        left = room - used
+        if tokens + counted.around > left:
+            if left - counted.around > 0:
+                pieces += (yield from _cut_passage(passage, left - counted.around, counted.around))[:1]
+            break
+        pieces.append(Piece(passage, 0, len(passage.text), tokens + counted.around))
+        used += tokens + counted.around
+    return [Pack(tuple(piece for piece in pieces if piece.tokens <= room))]
+
+
 def _pieces(counted: Counted, room: int) -> Program[list[Piece]]:
     around = counted.around
     pieces: list[Piece] = []

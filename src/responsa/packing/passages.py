@@ -17,7 +17,7 @@ class Passage:
     """A source as the model may be shown it.
 
     Args:
-        number: Its number in this answer, from 1.
+        number: Its number in this answer, from 1; 0 for a text that is no source, such as a summary.
         node_id: The identity of its node; empty for a bare text.
         text: The node's text.
         head: What stands before the text: the metadata the model sees.
@@ -96,8 +96,9 @@ class Piece:
 
     def render(self) -> str:
         """Return the piece as the prompt shows it."""
-        fence = self.passage.fence
-        return f"[{self.passage.number}]\n{fence}\n{self.plain}\n{fence}"
+        fence, number = self.passage.fence, self.passage.number
+        label = f"[{number}]\n" if number else ""
+        return f"{label}{fence}\n{self.plain}\n{fence}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,8 @@ class Pack:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Which characters of which nodes the pack shows."""
-        return tuple(piece.span for piece in self.pieces)
+        """Which characters of which sources the pack shows."""
+        return tuple(piece.span for piece in self.pieces if piece.passage.number)
 
     @property
     def tokens(self) -> int:

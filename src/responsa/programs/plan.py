@@ -16,6 +16,7 @@ from .effects import Effect, Emit, Outcome, Perform, Program, count
 from .sync_driver import run
 
 _WORD: Final = " answer"
+_MORE: Final = 8  # a text that is read again may count a few tokens more than were generated
 PLANNED: Final = "planned"  # the finish reason of a placeholder
 
 
@@ -48,7 +49,7 @@ def dry_run(program: Program[Any]) -> Program[Plan]:
             for effect in step:
                 if isinstance(effect, LLMCall):
                     calls.append(effect)
-                    answers.append((yield from _placeholder(effect.sampling.max_tokens or 0, placeholders)))
+                    answers.append((yield from _placeholder((effect.sampling.max_tokens or 0) + _MORE, placeholders)))
                 elif isinstance(effect, Perform) and effect.asks_model:
                     open_steps.append(effect.name)
                     answers.append("")

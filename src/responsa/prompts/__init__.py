@@ -1,6 +1,6 @@
 """Prompt templates and their default texts, one file a language."""
 
-from .default_prompts import DefaultPrompts, default_prompts
+from .default_prompts import DefaultPrompts, default_prompts, may_refuse, refuses
 from .language import Language, detect_language
 from .templates import BasePromptTemplate, ChatPromptTemplate, PromptTemplate, SelectorPromptTemplate
 
@@ -13,4 +13,6 @@ __all__ = [
     "SelectorPromptTemplate",
     "default_prompts",
     "detect_language",
+    "may_refuse",
+    "refuses",
 ]

@@ -38,17 +38,6 @@ class DefaultPrompts:
     refusal: str
     no_sources: str
 
-    def refuses(self, answer: str) -> bool:
-        """Tell whether `answer` is the phrase for not knowing, and nothing else but marks and quotes around it."""
-        return _core(answer) in _REFUSALS
-
-    def holds_back(self, text: str, ended: bool) -> bool:
-        """Tell whether a text, ended or not, is or may still become a refusal."""
-        if ended:
-            return self.refuses(text)
-        core = _core(_OPEN_MARKER.sub("", text))
-        return any(refusal.startswith(core) for refusal in _REFUSALS)
-
 
 _OPEN_MARKER: Final = re.compile(r"[\[【]\d*$")
 _MARKER: Final = re.compile(r"[\[【]\d+[\]】]")
@@ -59,6 +48,19 @@ def _core(answer: str) -> str:
 
 
 _REFUSALS: Final = frozenset(_core(texts.REFUSAL) for texts in (en, zh))
+
+
+def refuses(answer: str) -> bool:
+    """Tell whether `answer` is the phrase for not knowing, and nothing else but marks and quotes around it."""
+    return _core(answer) in _REFUSALS
+
+
+def may_refuse(text: str, ended: bool) -> bool:
+    """Tell whether a text is a refusal or, if it has not ended, may still become one."""
+    if ended:
+        return refuses(text)
+    core = _core(_OPEN_MARKER.sub("", text))
+    return any(refusal.startswith(core) for refusal in _REFUSALS)
 
 
 @cache

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypedDict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 from responsa import grounding
 from responsa.packing.passages import Passage, passages_of, passages_of_texts
-from responsa.programs import Perform, Program, aplan, arun, astream, dry_run, emit, perform, plan, run, stream
+from responsa.packing.prompt_helper import PromptHelper
+from responsa.programs import (
+    Perform,
+    Program,
+    aplan,
+    arun,
+    astream,
+    describe,
+    dry_run,
+    emit,
+    perform,
+    plan,
+    run,
+    stream,
+)
 from responsa.prompts import BasePromptTemplate, default_prompts, detect_language
-from responsa.schema.errors import MissingPart, UnknownOption
+from responsa.schema.completions import LLMMetadata
+from responsa.schema.errors import InvalidOption, MissingPart, UnknownOption
 from responsa.schema.events import Event, PlanMade
 from responsa.schema.nodes import NodeWithScore, QueryBundle, as_query
 from responsa.schema.plans import Plan
@@ -19,16 +35,23 @@ from responsa.settings import Settings
 
 from .question import checked_question
 from .responding import respond, with_coverage
+from .structure import Structure
 from .task import Answer, Task, sampling_of
 from .text_stream import atext_pieces, text_pieces
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 class SynthesizerOptions(TypedDict, total=False):
     """The keywords that every mode takes; see `BaseSynthesizer`."""
 
     streaming: bool
-    language: Literal["auto", "en", "zh"] | None
+    output_cls: type[BaseModel] | None
+    prompt_helper: PromptHelper | None
+    use_async: bool | None
     concurrency: int | None
+    language: Literal["auto", "en", "zh"] | None
     empty_response: str | None
 
 
@@ -41,8 +64,11 @@ class BaseSynthesizer:
     Args:
         llm: The model that answers; `Settings.llm` when left out, looked up when first needed.
         streaming: Whether `synthesize` returns a `StreamingResponse`.
-        language: The language of prompts and fixed sentences; "auto" is the question's own.
+        output_cls: A Pydantic model; the response then holds an object of it, streaming gives partial ones.
+        prompt_helper: How the window is shared out, in place of what the LLM says of itself.
+        use_async: False makes calls one after another; else `concurrency` of them are under way at once.
         concurrency: The most calls under way at once; the server's slots when left out.
+        language: The language of prompts and fixed sentences; "auto" is the question's own.
         empty_response: What a response without passages prints, in place of the translated sentence.
     """
 
@@ -55,14 +81,21 @@ class BaseSynthesizer:
         llm: LLM | None = None,
         *,
         streaming: bool = False,
-        language: Literal["auto", "en", "zh"] | None = None,
+        output_cls: type[BaseModel] | None = None,
+        prompt_helper: PromptHelper | None = None,
+        use_async: bool | None = None,
         concurrency: int | None = None,
+        language: Literal["auto", "en", "zh"] | None = None,
         empty_response: str | None = None,
     ) -> None:
+        if concurrency is not None and concurrency < 1:
+            raise InvalidOption("concurrency", concurrency, "a number of calls from 1")
         self._llm = llm
         self._streaming = streaming
+        self._structure = Structure(output_cls) if output_cls is not None else None
+        self._prompt_helper = prompt_helper
+        self.concurrency = 1 if use_async is False else concurrency
         self._language = language
-        self.concurrency = concurrency
         self._empty_response = empty_response
         self._prompts: dict[str, BasePromptTemplate | None] = {}
 
@@ -259,6 +292,15 @@ class BaseSynthesizer:
             if name not in self._prompts:
                 raise UnknownOption(name, type(self).__name__, tuple(self._prompts))
         self._prompts.update(prompts_dict)
+
+    def _limits(self) -> Program[LLMMetadata]:
+        """Return what the LLM is, with the window and output of a prompt helper where one was given."""
+        metadata = yield from describe()
+        helper: PromptHelper | None = self._prompt_helper or Settings.prompt_helper
+        if helper is None:
+            return metadata
+        window = min(helper.context_window, metadata.context_window)
+        return replace(metadata, context_window=window, num_output=helper.num_output)
 
     def _respond_to_texts(
         self, query_str: str, text_chunks: Sequence[str], variables: Mapping[str, Any]

@@ -10,12 +10,13 @@ from responsa.packing.cutting import shorten
 from responsa.packing.fitting import Messages, budget_for, fit
 from responsa.packing.packer import Counted, count_passages, pack_each
 from responsa.packing.passages import Pack
-from responsa.programs import LLMCall, Program, ask, count, describe, emit, measure, warn
-from responsa.prompts import BasePromptTemplate
+from responsa.programs import LLMCall, Program, count, emit, measure, warn
+from responsa.prompts import BasePromptTemplate, may_refuse, refuses
 from responsa.schema.errors import ResponsaError, WindowTooSmall
 from responsa.schema.events import AnswerReplaced
 from responsa.schema.protocols import LLM
 
+from .asking import Reply, ask_for, build_call
 from .base import BaseSynthesizer, SynthesizerOptions
 from .task import Answer, Task
 
@@ -69,31 +70,33 @@ class Refine(BaseSynthesizer):
     def program(self, task: Task) -> Program[Answer]:
         course = yield from self._plan_course(task)
         last = len(course.packs) - 1
-        answer = ""
+        kept = Reply("")
         for position, pack in enumerate(course.packs):
-            known = bool(answer) and not task.prompts.refuses(answer)
-            call = yield from self._refine(task, course, pack, answer) if known else self._first(task, course, pack)
+            known = bool(kept.text) and not refuses(kept.text)
+            if known:
+                call, budget = (yield from self._refine(task, course, pack, kept.text)), course.refining
+            else:
+                call, budget = (yield from self._first(task, course, pack)), course.first
             try:
-                completion = yield from ask(replace(call, draft=position < last))
+                reply = yield from ask_for(replace(call, draft=position < last), task, budget, self._structure)
             except ResponsaError as error:
-                if not answer:
+                if not kept.text:
                     raise
-                yield from emit(AnswerReplaced(answer))
-                return Answer(answer, error=error)
-            new = completion.text.strip()
-            if new and not (known and task.prompts.refuses(new)):
-                answer = new
+                yield from emit(AnswerReplaced(kept.text))
+                return Answer(kept.text, kept.value, error=error)
+            if reply.text and not (known and refuses(reply.text)):
+                kept = reply
                 if position:
-                    yield from emit(AnswerReplaced(answer))
-        return Answer(answer)
+                    yield from emit(AnswerReplaced(kept.text))
+        return Answer(kept.text, kept.value)
 
     def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
         return pack_each(counted, room)
 
     def _plan_course(self, task: Task) -> Program[_Course]:
         """Plan all calls: one if everything fits a first prompt, else as many as the smaller room needs."""
-        metadata = yield from describe()
-        window, wanted = metadata.context_window, wanted_output(metadata, task.sampling)
+        limits = yield from self._limits()
+        window, wanted = limits.context_window, wanted_output(limits, task.sampling)
         counted = yield from count_passages(task.passages)
         first = yield from budget_for(lambda context: self._qa_messages(task, context), window, wanted)
         packs = yield from self._fit(task, counted, first)
@@ -119,7 +122,7 @@ class Refine(BaseSynthesizer):
     def _first(self, task: Task, course: _Course, pack: Pack) -> Program[LLMCall]:
         messages = self._qa_messages(task, pack.render())
         (tokens,) = yield from measure([messages])
-        return self._made("answer", task, course.first, pack, messages, tokens)
+        return build_call("answer", task, course.first, messages, tokens, pack)
 
     def _refine(self, task: Task, course: _Course, pack: Pack, answer: str) -> Program[LLMCall]:
         """Build a refining call; the answer so far gives way until the measured prompt fits."""
@@ -137,15 +140,11 @@ class Refine(BaseSynthesizer):
             if excess <= 0:
                 if shortened != answer:
                     yield from warn("answer_shortened", stage="refine", tokens=length, room=room)
-                call = self._made("refine", task, budget, pack, messages, tokens)
-                return replace(call, hold_back=task.prompts.holds_back)
+                call = build_call("refine", task, budget, messages, tokens, pack)
+                return replace(call, hold_back=may_refuse)
             room = min(room, length) - excess - 1
         table = (("refine prompt", tokens), ("answer", budget.output), ("excess", excess))
         raise WindowTooSmall(budget.window, table)
-
-    def _made(self, stage: str, task: Task, budget: Budget, pack: Pack, messages: Messages, tokens: int) -> LLMCall:
-        sampling = replace(task.sampling, max_tokens=budget.output)
-        return LLMCall(stage, messages, sampling, pack.spans, prompt_tokens=tokens)
 
     def _qa_messages(self, task: Task, context: str) -> Messages:
         return task.messages(self._prompts["text_qa_template"] or task.prompts.text_qa, context_str=context)

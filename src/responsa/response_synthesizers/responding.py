@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from responsa import grounding
 from responsa.programs import Program, Recorder, emit, traced, warn
+from responsa.prompts import refuses
 from responsa.schema.events import SourcesFound
 from responsa.schema.nodes import NodeWithScore
 from responsa.schema.plans import Plan, Shown, coverage_of
@@ -24,7 +25,6 @@ def respond(
     synthesizer: BaseSynthesizer, task: Task, sources: Sequence[NodeWithScore], empty_response: str | None
 ) -> Program[Response]:
     """Return a response whatever happens but an error before any answer: also when there is nothing to answer from."""
-    placeholder = task.prompts.no_sources if empty_response is None else empty_response
     if sources:
         yield from emit(SourcesFound(tuple(sources)))
     response = Response(
@@ -32,18 +32,23 @@ def respond(
         list(sources),
         {source.node_id: dict(source.metadata) for source in sources},
         language=task.prompts.language,
-        placeholder=placeholder,
     )
     if synthesizer.needs_passages and not task.passages:
-        return replace(response, outcome=Outcome.NO_SOURCES, coverage=coverage_of(sources, ()), grounded=False)
+        return replace(
+            response,
+            outcome=Outcome.NO_SOURCES,
+            coverage=coverage_of(sources, ()),
+            grounded=False,
+            placeholder=task.prompts.no_sources if empty_response is None else empty_response,
+        )
     recorder = Recorder()
     answer = yield from traced(_answer(synthesizer, task, sources, recorder), recorder)
     return replace(
         response,
         response=answer.text,
         value=answer.value,
-        items=answer.items,
-        outcome=_outcome(answer, task),
+        items=tuple(replace(item, source_nodes=_nodes(item.numbers, sources)) for item in answer.items),
+        outcome=_outcome(answer),
         trace=tuple(recorder.calls),
         coverage=coverage_of(sources, _spans(recorder)),
         warnings=tuple(recorder.notices),
@@ -69,17 +74,22 @@ def _answer(
     return answer
 
 
+def _nodes(numbers: Sequence[int], sources: Sequence[NodeWithScore]) -> tuple[NodeWithScore, ...]:
+    return tuple(sources[number - 1] for number in numbers if number <= len(sources))
+
+
 def _spans(recorder: Recorder) -> list[Span]:
     return [span for record in recorder.calls if record.completion is not None for span in record.call.spans]
 
 
-def _outcome(answer: Answer, task: Task) -> Outcome:
+def _outcome(answer: Answer) -> Outcome:
     if answer.error is not None:
         return Outcome.STEP_FAILED
-    return Outcome.REFUSED if task.prompts.refuses(answer.text) else Outcome.ANSWERED
+    return Outcome.REFUSED if refuses(answer.text) else Outcome.ANSWERED
 
 
 def with_coverage(plan: Plan, sources: Sequence[NodeWithScore], *, exact: bool) -> Plan:
     """Return a plan that says what its calls will show of each source."""
     spans = [span for call in plan.calls for span in call.spans]
-    return replace(plan, exact=plan.exact and exact, coverage=coverage_of(sources, spans))
+    exact = plan.exact and (exact or len(plan.calls) <= 1)
+    return replace(plan, exact=exact, coverage=coverage_of(sources, spans))

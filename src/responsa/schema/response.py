@@ -33,13 +33,15 @@ class AnswerItem:
         index: Its place, from 0.
         text: The answer.
         value: The object, where an output class was asked for.
-        source_nodes: The passages it was asked about.
+        numbers: The numbers of the passages it was asked about, from 1.
+        source_nodes: Those passages.
         error: What it failed with, if it did.
     """
 
     index: int
     text: str
     value: Any = None
+    numbers: tuple[int, ...] = ()
     source_nodes: tuple[NodeWithScore, ...] = ()
     error: Exception | None = None
 
@@ -60,6 +62,7 @@ class Response:
         coverage: For every source whether it entered a prompt whole, cut, or not at all.
         warnings: What the reader should know.
         grounded: Whether the answer was written from the passages.
+        placeholder: What `str` gives in place of an empty answer.
     """
 
     response: str | None

@@ -1,0 +1,106 @@
+"""Accumulate: one independent answer a passage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import ClassVar, Final, Unpack
+
+from responsa.packing.budget import wanted_output
+from responsa.packing.fitting import Messages, budget_for, fit
+from responsa.packing.packer import Counted, count_passages, pack_each
+from responsa.packing.passages import Pack
+from responsa.programs import Failed, Program, warn
+from responsa.prompts import BasePromptTemplate, refuses
+from responsa.schema.errors import StreamingNotSupported
+from responsa.schema.protocols import LLM
+from responsa.schema.response import AnswerItem
+
+from .asking import Reply, ask_all_for, build_call
+from .base import BaseSynthesizer, SynthesizerOptions
+from .task import Answer, Task
+
+
+def answered(item: AnswerItem) -> bool:
+    """Tell whether an item holds an answer and not a refusal: for `item_filter`."""
+    return bool(item.text) and not refuses(item.text)
+
+
+SEPARATOR: Final = "\n---------------------\n"
+
+
+class Accumulate(BaseSynthesizer):
+    """Ask the question of every passage on its own, several at a time, and list the answers.
+
+    `Response.items` keeps each answer with its passage; the text joins them, numbered. An answer that fails leaves
+    the others as they are. There is no single text to stream: `stream_events` gives every answer's deltas.
+
+    Args:
+        text_qa_template: The question; variables `query_str`, `context_str`.
+        separator: What stands between two answers in the text.
+        item_filter: Which answers to keep, such as `answered`, which leaves out refusals; all when left out.
+    """
+
+    mode: ClassVar[str] = "accumulate"
+
+    def __init__(
+        self,
+        llm: LLM | None = None,
+        *,
+        text_qa_template: BasePromptTemplate | None = None,
+        separator: str = SEPARATOR,
+        item_filter: Callable[[AnswerItem], bool] | None = None,
+        **options: Unpack[SynthesizerOptions],
+    ) -> None:
+        super().__init__(llm, **options)
+        self._prompts = {"text_qa_template": text_qa_template}
+        self._separator = separator
+        self._item_filter = item_filter
+
+    def check_streaming(self) -> None:
+        raise StreamingNotSupported(self.mode)
+
+    def program(self, task: Task) -> Program[Answer]:
+        limits = yield from self._limits()
+        template = self._prompts["text_qa_template"] or task.prompts.text_qa
+
+        def build(context: str) -> Messages:
+            return task.messages(template, context_str=context)
+
+        budget = yield from budget_for(build, limits.context_window, wanted_output(limits, task.sampling))
+        counted = yield from count_passages(task.passages)
+        fitted = yield from fit(counted, build, budget, packer=self._pack)
+        calls = [
+            replace(build_call("answer", task, budget, messages, tokens, pack), item=index)
+            for index, (pack, messages, tokens) in enumerate(
+                zip(fitted.packs, fitted.messages, fitted.tokens, strict=True)
+            )
+        ]
+        replies = yield from ask_all_for(calls, task, budget, self._structure)
+        items = [
+            _item(index, pack, reply) for index, (pack, reply) in enumerate(zip(fitted.packs, replies, strict=True))
+        ]
+        return (yield from self._joined(items))
+
+    def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
+        return pack_each(counted, room)
+
+    def _joined(self, items: list[AnswerItem]) -> Program[Answer]:
+        failed = [item for item in items if item.error is not None]
+        if failed and len(failed) == len(items):
+            raise failed[0].error or AssertionError
+        for item in failed:
+            yield from warn("step_failed", stage=f"answer {item.index + 1}", reason=str(item.error))
+        kept = [item for item in items if item.error is None]
+        if self._item_filter is not None:
+            kept = [item for item in kept if self._item_filter(item)]
+        text = self._separator.join(f"Response {item.index + 1}: {item.text}" for item in kept)
+        value = [item.value for item in kept] if self._structure is not None else None
+        return Answer(text, value, (*kept, *failed), failed[0].error if failed else None)
+
+
+def _item(index: int, pack: Pack, reply: Reply | Failed) -> AnswerItem:
+    numbers = tuple(dict.fromkeys(piece.passage.number for piece in pack.pieces))
+    if isinstance(reply, Failed):
+        return AnswerItem(index, "", numbers=numbers, error=reply.error)
+    return AnswerItem(index, reply.text, reply.value, numbers)

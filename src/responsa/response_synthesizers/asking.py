@@ -1,0 +1,110 @@
+"""Making a mode's calls: built from measured messages, and read as text or as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from responsa.packing.budget import Budget
+from responsa.packing.fitting import Messages
+from responsa.packing.passages import Pack
+from responsa.programs import Failed, LLMCall, Program, ask_all, measure
+from responsa.programs.plan import PLANNED
+from responsa.schema.completions import Completion
+from responsa.schema.errors import StructuredOutputFailed
+from responsa.schema.messages import ChatMessage, MessageRole
+
+from .structure import Structure
+from .task import Task
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_REPAIR = {
+    "en": "That is not a JSON object of the wanted form ({reason}). Write only the corrected JSON object.",
+    "zh": "这不是所要求的 JSON 对象（{reason}）。只写出改正后的 JSON 对象。",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a call gave: its text, and the object read from it where one was asked for."""
+
+    text: str
+    value: BaseModel | None = None
+
+
+def build_call(
+    stage: str, task: Task, budget: Budget, messages: Messages, tokens: int, pack: Pack | None = None
+) -> LLMCall:
+    """Return the call of measured messages, its answer bounded by the budget."""
+    sampling = replace(task.sampling, max_tokens=budget.output)
+    return LLMCall(stage, messages, sampling, pack.spans if pack else (), prompt_tokens=tokens)
+
+
+def ask_for(call: LLMCall, task: Task, budget: Budget, structure: Structure | None) -> Program[Reply]:
+    """Make one call and return its reply, or raise what it failed with."""
+    (reply,) = yield from ask_all_for([call], task, budget, structure)
+    if isinstance(reply, Failed):
+        raise reply.error
+    return reply
+
+
+def ask_all_for(
+    calls: Sequence[LLMCall], task: Task, budget: Budget, structure: Structure | None
+) -> Program[list[Reply | Failed]]:
+    """Make independent calls and return their replies in order; those that failed are `Failed`.
+
+    Where an object is asked for, a reply that holds none is given back to the model once, to be repaired.
+    """
+    if structure is None:
+        completions = yield from ask_all(calls)
+        return [one if isinstance(one, Failed) else Reply(one.text.strip()) for one in completions]
+    calls = [replace(call, sampling=replace(call.sampling, output_schema=structure.schema)) for call in calls]
+    completions = yield from ask_all(calls)
+    replies = [_read(one, structure) for one in completions]
+    repairs: dict[int, LLMCall] = {}
+    for position, (call, completion, reply) in enumerate(zip(calls, completions, replies, strict=True)):
+        if isinstance(reply, Failed) and isinstance(completion, Completion):
+            repair = yield from _repair(call, completion, reply.error, task, budget)
+            if repair is not None:
+                repairs[position] = repair
+    repaired = yield from ask_all(list(repairs.values()))
+    for position, one in zip(repairs, repaired, strict=True):
+        replies[position] = _read(one, structure)
+        if isinstance(one, Completion) and one.finish_reason == PLANNED:
+            replies[position] = Reply(one.text)
+    return replies
+
+
+def _read(completion: Completion | Failed, structure: Structure) -> Reply | Failed:
+    if isinstance(completion, Failed):
+        return completion
+    try:
+        value = structure.parse(completion.text)
+    except StructuredOutputFailed as error:
+        if completion.finish_reason == "length":
+            return Failed(StructuredOutputFailed("the answer was cut at its token limit", completion.text))
+        return Failed(error)
+    return Reply(value.model_dump_json(), value)
+
+
+def _repair(
+    call: LLMCall, completion: Completion, error: Exception, task: Task, budget: Budget
+) -> Program[LLMCall | None]:
+    """Return the call that asks for a corrected object; None where there is no sense or no room for it."""
+    if completion.finish_reason == "length" or not isinstance(error, StructuredOutputFailed):
+        return None
+    request = _REPAIR[task.prompts.language].replace("{reason}", error.reason)
+    messages = (
+        *call.messages,
+        ChatMessage(MessageRole.ASSISTANT, completion.text),
+        ChatMessage(MessageRole.USER, request),
+    )
+    (tokens,) = yield from measure([messages])
+    if tokens + budget.output > budget.window:
+        if completion.finish_reason != PLANNED:
+            return None
+        tokens = budget.window - budget.output
+    return replace(call, stage="repair", messages=messages, visible=False, spans=(), prompt_tokens=tokens)

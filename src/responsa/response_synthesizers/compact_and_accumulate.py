@@ -1,0 +1,20 @@
+"""Compact accumulate: pack over all passages, then one independent answer a pack."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from responsa.packing.packer import Counted, pack
+from responsa.packing.passages import Pack
+from responsa.programs import Program
+
+from .accumulate import Accumulate
+
+
+class CompactAndAccumulate(Accumulate):
+    """Pack the passages into as few prompts as they need, then ask the question of every pack on its own."""
+
+    mode: ClassVar[str] = "compact_accumulate"
+
+    def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
+        return pack(counted, room)

@@ -1,0 +1,119 @@
+"""One entry to all modes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Literal
+
+from responsa.packing.prompt_helper import PromptHelper
+from responsa.prompts import BasePromptTemplate
+from responsa.schema.errors import InvalidOption, UnknownOption
+from responsa.schema.protocols import LLM
+
+from .accumulate import Accumulate
+from .base import BaseSynthesizer, SynthesizerOptions
+from .compact_and_accumulate import CompactAndAccumulate
+from .compact_and_refine import CompactAndRefine
+from .context_only import ContextOnly
+from .generation import Generation
+from .no_text import NoText
+from .refine import Refine
+from .simple_summarize import SimpleSummarize
+from .tree_summarize import TreeSummarize
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+class ResponseMode(StrEnum):
+    """How an answer is made from the passages."""
+
+    REFINE = "refine"
+    COMPACT = "compact"
+    SIMPLE_SUMMARIZE = "simple_summarize"
+    TREE_SUMMARIZE = "tree_summarize"
+    GENERATION = "generation"
+    NO_TEXT = "no_text"
+    CONTEXT_ONLY = "context_only"
+    ACCUMULATE = "accumulate"
+    COMPACT_ACCUMULATE = "compact_accumulate"
+
+
+_MODES: dict[str, type[BaseSynthesizer]] = {
+    cls.mode: cls
+    for cls in (
+        Refine,
+        CompactAndRefine,
+        SimpleSummarize,
+        TreeSummarize,
+        Generation,
+        NoText,
+        ContextOnly,
+        Accumulate,
+        CompactAndAccumulate,
+    )
+}
+
+
+def get_response_synthesizer(
+    llm: LLM | None = None,
+    *,
+    response_mode: ResponseMode | str = ResponseMode.COMPACT,
+    prompt_helper: PromptHelper | None = None,
+    text_qa_template: BasePromptTemplate | None = None,
+    refine_template: BasePromptTemplate | None = None,
+    summary_template: BasePromptTemplate | None = None,
+    simple_template: BasePromptTemplate | None = None,
+    use_async: bool | None = None,
+    concurrency: int | None = None,
+    streaming: bool = False,
+    output_cls: type[BaseModel] | None = None,
+    language: Literal["auto", "en", "zh"] | None = None,
+    empty_response: str | None = None,
+) -> BaseSynthesizer:
+    """Return the synthesizer of a mode.
+
+    Args:
+        llm: The model that answers; `Settings.llm` when left out.
+        response_mode: The mode, or its name.
+        prompt_helper: How the window is shared out, in place of what the LLM says of itself.
+        text_qa_template: The question over passages: all modes but tree_summarize, generation and those without a call.
+        refine_template: The later questions of refine and compact.
+        summary_template: The question of tree_summarize.
+        simple_template: The question of generation.
+        use_async: False makes calls one after another.
+        concurrency: The most calls under way at once; the server's slots when left out.
+        streaming: Whether the response streams.
+        output_cls: A Pydantic model of the answer.
+        language: The language of prompts and fixed sentences.
+        empty_response: What a response without passages prints.
+
+    Raises:
+        InvalidOption: There is no such mode.
+        UnknownOption: The mode cannot use one of the arguments given.
+    """
+    cls = _MODES.get(str(response_mode))
+    if cls is None:
+        raise InvalidOption("response_mode", response_mode, "one of " + ", ".join(_MODES))
+    given: dict[str, Any] = {
+        "prompt_helper": prompt_helper,
+        "text_qa_template": text_qa_template,
+        "refine_template": refine_template,
+        "summary_template": summary_template,
+        "simple_template": simple_template,
+        "use_async": use_async,
+        "concurrency": concurrency,
+        "streaming": streaming,
+        "output_cls": output_cls,
+        "language": language,
+        "empty_response": empty_response,
+    }
+    options = {name: value for name, value in given.items() if value is not None and value is not False}
+    if use_async is False:
+        options["use_async"] = False
+    known = {*signature(cls).parameters, *SynthesizerOptions.__annotations__}
+    for name in options:
+        if name not in known:
+            raise UnknownOption(name, f"the mode {cls.mode}", tuple(sorted(known & given.keys())))
+    return cls(llm, **options)

@@ -1,0 +1,114 @@
+"""Tree summarize: bottom-up, each level's summaries are the next level's passages, until one prompt holds them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar, Final, Unpack
+
+from responsa.packing.budget import MARGIN, Budget, wanted_output
+from responsa.packing.cutting import shorten
+from responsa.packing.fitting import Fitted, Messages, budget_for, fit
+from responsa.packing.packer import count_passages
+from responsa.packing.passages import Passage
+from responsa.programs import Failed, Program, count, warn
+from responsa.prompts import BasePromptTemplate, refuses
+from responsa.schema.errors import CallBudgetExceeded, DoesNotConverge
+from responsa.schema.protocols import LLM
+
+from .asking import Reply, ask_all_for, ask_for, build_call
+from .base import BaseSynthesizer, SynthesizerOptions
+from .task import Answer, Task
+
+# The least room of a prompt, in tokens: two short summaries with their fences.
+_MIN_ROOM: Final = 96
+
+
+class TreeSummarize(BaseSynthesizer):
+    """Summarize packs of passages in parallel, then the summaries, until one prompt holds all that is left.
+
+    A summary may take up at most half of a prompt's room, so that every level has at most half as many packs as the
+    one before. Only the last call is the user's answer, and streamed.
+
+    Args:
+        summary_template: The question at every level; variables `query_str`, `context_str`.
+        max_calls: The most calls of one answer.
+    """
+
+    mode: ClassVar[str] = "tree_summarize"
+
+    def __init__(
+        self,
+        llm: LLM | None = None,
+        *,
+        summary_template: BasePromptTemplate | None = None,
+        max_calls: int = 1000,
+        **options: Unpack[SynthesizerOptions],
+    ) -> None:
+        super().__init__(llm, **options)
+        self._prompts = {"summary_template": summary_template}
+        self._max_calls = max_calls
+
+    def exact_plan(self) -> bool:
+        return False
+
+    def program(self, task: Task) -> Program[Answer]:
+        limits = yield from self._limits()
+        template = self._prompts["summary_template"] or task.prompts.summary
+
+        def build(context: str) -> Messages:
+            return task.messages(template, context_str=context)
+
+        wanted = wanted_output(limits, task.sampling)
+        budget = yield from budget_for(build, limits.context_window, wanted, min_room=_MIN_ROOM)
+        passages: Sequence[Passage] = task.passages
+        level = made = last_packs = 0
+        error: Exception | None = None
+        while True:
+            counted = yield from count_passages(passages)
+            fitted = yield from fit(counted, build, budget)
+            packs = len(fitted.packs)
+            made += packs
+            if made + (packs > 1) > self._max_calls:
+                raise CallBudgetExceeded(made + (packs > 1), self._max_calls)
+            if packs == 1:
+                call = build_call("answer", task, budget, fitted.messages[0], fitted.tokens[0], fitted.packs[0])
+                reply = yield from ask_for(call, task, budget, self._structure)
+                return Answer(reply.text, reply.value, error=error)
+            if level and packs >= last_packs:
+                raise DoesNotConverge(level, packs)
+            room = budget.room // 2 - counted.around - MARGIN
+            replies = yield from self._summaries(task, replace(budget, output=min(budget.output, room)), fitted)
+            summaries, failures = _told_apart(replies)
+            for failure in failures:
+                yield from warn("step_failed", stage="summarize", reason=str(failure))
+            if failures and len(failures) == len(replies):
+                raise failures[0]
+            error = error or (failures[0] if failures else None)
+            if not summaries:
+                return Answer(task.prompts.refusal, error=error)
+            passages = yield from _as_passages(summaries, min(budget.output, room) + MARGIN)
+            level, last_packs = level + 1, packs
+
+    def _summaries(self, task: Task, budget: Budget, fitted: Fitted) -> Program[list[Reply | Failed]]:
+        calls = [
+            replace(build_call("summarize", task, budget, messages, tokens, pack), visible=False)
+            for pack, messages, tokens in zip(fitted.packs, fitted.messages, fitted.tokens, strict=True)
+        ]
+        return (yield from ask_all_for(calls, task, budget, None))
+
+
+def _told_apart(replies: Sequence[Reply | Failed]) -> tuple[list[str], list[Exception]]:
+    """Return the summaries that say something, and the errors."""
+    texts = [reply.text for reply in replies if isinstance(reply, Reply)]
+    return [text for text in texts if text and not refuses(text)], [r.error for r in replies if isinstance(r, Failed)]
+
+
+def _as_passages(summaries: Sequence[str], room: int) -> Program[list[Passage]]:
+    """Return summaries as passages without a number, those over `room` tokens cut at a sentence's end."""
+    tokens = yield from count(summaries)
+    passages: list[Passage] = []
+    for summary, length in zip(summaries, tokens, strict=True):
+        text = summary if length <= room else (yield from shorten(summary, room))
+        passages.append(Passage(0, "", text))
+    return passages
