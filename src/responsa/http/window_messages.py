@@ -32,7 +32,8 @@ _PATTERNS: Final[tuple[re.Pattern[str], ...]] = tuple(
 
 _CODES: Final = frozenset({"exceed_context_size_error", "context_length_exceeded"})
 _INPUT_TOO_LARGE: Final = re.compile(
-    r"input.{0,40}(?:is )?too (?:large|long)|physical batch size|exceeds? the maximum (?:input|sequence) length",
+    r"input.{0,40}(?:too (?:large|long)|larger than the max)"
+    r"|physical batch size|exceeds? the maximum (?:input|sequence) length",
     re.IGNORECASE | re.DOTALL,
 )
 
