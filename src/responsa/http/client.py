@@ -1,0 +1,297 @@
+"""The client of one model server."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import weakref
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..schema.errors import InvalidOption, ServerError, ServerTimeout
+from .attempts import Answer, Attempts, attempts
+from .messages import Batch, BatchResult, Exchange, Reply, Request, encode_json
+from .per_loop import PerLoop
+from .sse import DONE, PlainReader, SSEReader
+from .timeouts import Deadline, Timeout
+
+if TYPE_CHECKING:
+    import httpx2
+
+T = TypeVar("T")
+
+# A llama-server thread waits on each idle connection for seconds and it has few; a TLS hand-shake costs more than that.
+IDLE_CONNECTIONS_PLAIN = 4
+IDLE_CONNECTIONS_TLS = 32
+
+
+class HTTPClient:
+    """Sends requests to one OpenAI-compatible server, blocking and not.
+
+    Blocking calls share one client, asynchronous ones have one for each event loop.
+
+    Args:
+        api_base: The server's address up to and with `/v1`.
+        api_key: Sent as a bearer token; None sends none.
+        timeout: Limits in seconds, see `Timeout`.
+        max_retries: How often one request may be sent again.
+        default_headers: Further headers of every request.
+        transport: An httpx2 transport to use instead of the network, for tests.
+    """
+
+    def __init__(
+        self,
+        api_base: str,
+        *,
+        api_key: str | None = None,
+        timeout: float | Timeout = 600.0,
+        max_retries: int = 3,
+        default_headers: Mapping[str, str] | None = None,
+        transport: Any = None,
+    ) -> None:
+        self.base = _checked_base(api_base)
+        self.root = self.base.removesuffix("/v1")
+        self.timeout = Timeout.of(timeout)
+        if max_retries < 0:
+            raise InvalidOption("max_retries", max_retries, "0 or more")
+        self.max_retries = max_retries
+        self._headers = _checked_headers(api_key, default_headers)
+        self._transport = transport
+        self._lock = threading.Lock()
+        self._sync: httpx2.Client | None = None
+        self._async: PerLoop[httpx2.AsyncClient] = PerLoop(self._new_async, _aclose)
+
+    def get(self, path: str, **limits: Any) -> Request:
+        """Make a GET request of `path`, which starts at the base, or at the server's root if it starts with `//`."""
+        return Request("GET", self.url(path), **limits)
+
+    def post(self, path: str, body: Any, **limits: Any) -> Request:
+        """Make a POST request of `path` with a JSON body."""
+        return Request("POST", self.url(path), encode_json(body), **limits)
+
+    def url(self, path: str) -> str:
+        """Return the address of `path`, which starts at the base, or at the server's root if it starts with `//`."""
+        return self.root + path[1:] if path.startswith("//") else self.base + path
+
+    def run(self, exchange: Exchange[T]) -> T:
+        """Carry out a conversation, blocking."""
+        return _drive(exchange, self._send, self._send_batch)
+
+    async def arun(self, exchange: Exchange[T]) -> T:
+        """Carry out a conversation without blocking."""
+        result: Any = None
+        error: ServerError | None = None
+        while True:
+            try:
+                step = exchange.throw(error) if error is not None else exchange.send(result)
+            except StopIteration as stop:
+                return stop.value  # type: ignore[no-any-return]
+            result, error = None, None
+            try:
+                result = await (self._asend(step) if isinstance(step, Request) else self._asend_batch(step))
+            except ServerError as failed:
+                error = failed
+
+    def stream(self, request: Request) -> Generator[list[bytes], None, None]:
+        """Yield the data of a reply's events, some at a time, and at its end `[DONE]` if the server sent that.
+
+        Closing the generator closes the connection, which cancels the request at the server. A reply that is plain
+        JSON is yielded as one event.
+        """
+        from . import wire
+
+        deadline = Deadline(request.total or self.timeout.total)
+        answer = wire.perform(self._client(), self._attempts(request, deadline, streamed=True))
+        reply: wire.OpenStream = answer.response
+        reader = _reader(request, answer)
+        try:
+            if events := reader.feed(answer.body):
+                yield events
+            if not reader.done:
+                reply.end_in(deadline.left)
+                for chunk in reply.body:
+                    if events := reader.feed(chunk):
+                        yield events
+                    if reader.done:
+                        break
+                    _check(request, deadline)
+            if reader.done:
+                yield [DONE]
+                reply.drain()
+            else:
+                _check(request, deadline)
+                yield reader.close()
+        except wire.HTTPError as fault:
+            raise wire.broken_stream(request.url, fault, deadline, self.timeout.silence) from fault
+        finally:
+            reply.close()
+
+    async def astream(self, request: Request) -> AsyncGenerator[list[bytes], None]:
+        """Yield the data of a reply's events without blocking; else as `stream`."""
+        from . import wire
+
+        deadline = Deadline(request.total or self.timeout.total)
+        client = await self._async.get()
+        answer = await wire.aperform(client, self._attempts(request, deadline, streamed=True))
+        reply: wire.AsyncOpenStream = answer.response
+        reader = _reader(request, answer)
+        try:
+            if events := reader.feed(answer.body):
+                yield events
+            if not reader.done:
+                reply.end_in(deadline.left)
+                async for chunk in reply.body:
+                    if events := reader.feed(chunk):
+                        yield events
+                    if reader.done:
+                        break
+                    _check(request, deadline)
+            if reader.done:
+                yield [DONE]
+                await reply.drain()
+            else:
+                _check(request, deadline)
+                yield reader.close()
+        except wire.HTTPError as fault:
+            raise wire.broken_stream(request.url, fault, deadline, self.timeout.silence) from fault
+        finally:
+            await reply.aclose()
+
+    def close(self) -> None:
+        """Close the connections of blocking calls."""
+        with self._lock:
+            client, self._sync = self._sync, None
+        if client is not None:
+            client.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._async.aclose()
+
+    def _send(self, request: Request) -> Reply:
+        from . import wire
+
+        deadline = Deadline(request.total or self.timeout.total)
+        return _reply(request, wire.perform(self._client(), self._attempts(request, deadline)))
+
+    async def _asend(self, request: Request) -> Reply:
+        from . import wire
+
+        deadline = Deadline(request.total or self.timeout.total)
+        client = await self._async.get()
+        return _reply(request, await wire.aperform(client, self._attempts(request, deadline)))
+
+    def _send_batch(self, batch: Batch) -> list[BatchResult]:
+        if batch.workers <= 1 or len(batch.requests) <= 1:
+            return [_outcome(self._send, request) for request in batch.requests]
+        with ThreadPoolExecutor(min(batch.workers, len(batch.requests)), thread_name_prefix="responsa-http") as pool:
+            return list(pool.map(lambda request: _outcome(self._send, request), batch.requests))
+
+    async def _asend_batch(self, batch: Batch) -> list[BatchResult]:
+        turns = asyncio.Semaphore(max(1, batch.workers))
+
+        async def one(request: Request) -> BatchResult:
+            async with turns:
+                try:
+                    return await self._asend(request)
+                except ServerError as error:
+                    return error
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(request)) for request in batch.requests]
+        return [task.result() for task in tasks]
+
+    def _attempts(self, request: Request, deadline: Deadline, *, streamed: bool = False) -> Attempts:
+        return attempts(
+            request,
+            streamed=streamed,
+            timeout=self.timeout,
+            deadline=deadline,
+            max_retries=self.max_retries,
+            health_url=self.root + "/health",
+        )
+
+    def _client(self) -> httpx2.Client:
+        with self._lock:
+            if self._sync is None:
+                from . import wire
+
+                self._sync = wire.new_client(*self._client_settings())
+                weakref.finalize(self, self._sync.close)
+            return self._sync
+
+    def _new_async(self) -> httpx2.AsyncClient:
+        from . import wire
+
+        return wire.new_async_client(*self._client_settings())
+
+    def _client_settings(self) -> tuple[dict[str, str], Any, bool, int]:
+        # A proxy set for the internet must not get what is meant for this machine.
+        trust_env = not re.match(r"https?://(localhost|127\.[\d.]+|\[::1\])(:\d+)?(/|$)", self.base)
+        idle = IDLE_CONNECTIONS_TLS if self.base.startswith("https:") else IDLE_CONNECTIONS_PLAIN
+        return self._headers, self._transport, trust_env, idle
+
+
+async def _aclose(client: httpx2.AsyncClient) -> None:
+    await client.aclose()
+
+
+def _drive(
+    exchange: Exchange[T],
+    send: Callable[[Request], Reply],
+    send_batch: Callable[[Batch], Sequence[BatchResult]],
+) -> T:
+    result: Any = None
+    error: ServerError | None = None
+    while True:
+        try:
+            step = exchange.throw(error) if error is not None else exchange.send(result)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        result, error = None, None
+        try:
+            result = send(step) if isinstance(step, Request) else send_batch(step)
+        except ServerError as failed:
+            error = failed
+
+
+def _outcome(send: Callable[[Request], Reply], request: Request) -> BatchResult:
+    try:
+        return send(request)
+    except ServerError as error:
+        return error
+
+
+def _reply(request: Request, answer: Answer) -> Reply:
+    return Reply(request.url, answer.status, answer.body, answer.headers)
+
+
+def _reader(request: Request, answer: Answer) -> SSEReader | PlainReader:
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return PlainReader(request.url) if kind == "application/json" else SSEReader(request.url)
+
+
+def _check(request: Request, deadline: Deadline) -> None:
+    if deadline.passed:
+        raise ServerTimeout(request.url, deadline.seconds)
+
+
+def _checked_base(api_base: str) -> str:
+    base = api_base.strip().rstrip("/") if isinstance(api_base, str) else ""
+    if not re.fullmatch(r"https?://(\[[0-9a-fA-F:.]+\]|[^\s/:@?#\[\]]+)(:\d{1,5})?(/[^\s?#]*)?", base):
+        raise InvalidOption("api_base", api_base, "an address such as http://127.0.0.1:8080/v1")
+    return base
+
+
+def _checked_headers(api_key: str | None, default_headers: Mapping[str, str] | None) -> dict[str, str]:
+    headers = {"Accept-Encoding": "identity", **(default_headers or {})}
+    if api_key is not None:
+        if not re.fullmatch(r"[\x21-\x7e]+", api_key):
+            raise InvalidOption("api_key", "(hidden)", "printable ASCII without spaces, or None for none")
+        headers["Authorization"] = f"Bearer {api_key}"
+    for name, value in headers.items():
+        if not re.fullmatch(r"[\x20-\x7e\t]*", f"{name}{value}"):
+            raise InvalidOption(f"default_headers[{name!r}]", "(hidden)", "printable ASCII")
+    return headers

@@ -1,0 +1,250 @@
+"""The shells that touch the network: steps of an attempt performed with httpx2, blocking and not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import httpx2
+from httpx2 import HTTPError as HTTPError
+
+from ..schema.errors import BadResponse, ServerError, ServerTimeout, ServerUnreachable
+from .attempts import Answer, Attempts, Send, Sleep
+from .failures import Failure
+from .timeouts import Deadline
+
+MAX_REPLY_BYTES = 512 * 1024 * 1024
+MAX_ERROR_BYTES = 256 * 1024
+# A server that keeps the connection open after the last event is not waited for longer than this, in seconds.
+DRAIN_SECONDS = 0.25
+
+
+def new_client(headers: dict[str, str], transport: Any, trust_env: bool, keepalive: int) -> httpx2.Client:
+    """Make the blocking client."""
+    return httpx2.Client(**_settings(headers, transport, trust_env, keepalive))
+
+
+def new_async_client(headers: dict[str, str], transport: Any, trust_env: bool, keepalive: int) -> httpx2.AsyncClient:
+    """Make the client of one event loop."""
+    return httpx2.AsyncClient(**_settings(headers, transport, trust_env, keepalive))
+
+
+def _settings(headers: dict[str, str], transport: Any, trust_env: bool, keepalive: int) -> dict[str, Any]:
+    # Idle connections are dropped before a server drops them (llama-server: after 5 s), so none is found dead.
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=keepalive, keepalive_expiry=4.0)
+    return {"headers": headers, "transport": transport, "trust_env": trust_env, "limits": limits}
+
+
+def perform(client: httpx2.Client, steps: Attempts) -> Answer:
+    """Perform the steps of a request, blocking."""
+    outcome: Answer | Failure | None = None
+    while True:
+        try:
+            step = steps.send(outcome)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        if isinstance(step, Sleep):
+            time.sleep(step.seconds)
+            outcome = None
+        else:
+            outcome = _send(client, step)
+
+
+async def aperform(client: httpx2.AsyncClient, steps: Attempts) -> Answer:
+    """Perform the steps of a request without blocking."""
+    outcome: Answer | Failure | None = None
+    while True:
+        try:
+            step = steps.send(outcome)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        if isinstance(step, Sleep):
+            await asyncio.sleep(step.seconds)
+            outcome = None
+        else:
+            outcome = await _asend(client, step)
+
+
+def _send(client: httpx2.Client, step: Send) -> Answer | Failure:
+    try:
+        response = client.send(_request(client, step), stream=True)
+        opened = False
+        try:
+            if step.streamed and response.is_success:
+                body = response.iter_bytes()
+                first = next(body, b"")
+                opened = True
+                return Answer(response.status_code, dict(response.headers), first, OpenStream(response, body))
+            whole = bytearray()
+            for chunk in response.iter_bytes():
+                whole += chunk
+                _check_size(step, response, whole)
+            return Answer(response.status_code, dict(response.headers), bytes(whole))
+        finally:
+            if not opened:
+                response.close()
+    except HTTPError as fault:
+        return failure_of_fault(step.request.url, fault, step.read)
+
+
+async def _asend(client: httpx2.AsyncClient, step: Send) -> Answer | Failure:
+    try:
+        response = await client.send(_request(client, step), stream=True)
+        opened = False
+        try:
+            if step.streamed and response.is_success:
+                body = response.aiter_bytes()
+                first = await anext(body, b"")
+                opened = True
+                return Answer(response.status_code, dict(response.headers), first, AsyncOpenStream(response, body))
+            whole = bytearray()
+            async for chunk in response.aiter_bytes():
+                whole += chunk
+                _check_size(step, response, whole)
+            return Answer(response.status_code, dict(response.headers), bytes(whole))
+        finally:
+            if not opened:
+                await response.aclose()
+    except HTTPError as fault:
+        return failure_of_fault(step.request.url, fault, step.read)
+
+
+def _request(client: httpx2.Client | httpx2.AsyncClient, step: Send) -> httpx2.Request:
+    request = step.request
+    return client.build_request(
+        request.method,
+        request.url,
+        content=request.body,
+        headers={"Content-Type": "application/json"} if request.body is not None else None,
+        timeout=httpx2.Timeout(step.read, connect=step.connect),
+    )
+
+
+def _check_size(step: Send, response: httpx2.Response, body: bytearray) -> None:
+    limit = MAX_REPLY_BYTES if response.is_success else MAX_ERROR_BYTES
+    if len(body) > limit:
+        raise BadResponse(step.request.url, f"a reply of more than {limit} bytes")
+
+
+def failure_of_fault(url: str, fault: HTTPError, waited: float) -> Failure:
+    """Classify a fault of the connection."""
+    reason = str(fault) or type(fault).__name__
+    error: ServerError
+    if isinstance(fault, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+        error = ServerUnreachable(url, reason)
+        retryable = not isinstance(fault, httpx2.ProxyError)
+        return _caused(Failure(error, retryable=retryable), fault)
+    if isinstance(fault, httpx2.TimeoutException):
+        return _caused(Failure(ServerTimeout(url, waited)), fault)
+    disconnected = isinstance(fault, httpx2.RemoteProtocolError) and "without" in reason
+    if isinstance(fault, httpx2.NetworkError) or disconnected:
+        return _caused(Failure(ServerUnreachable(url, reason), retryable=True, at_once=True), fault)
+    return _caused(Failure(BadResponse(url, reason)), fault)
+
+
+def _caused(failure: Failure, fault: BaseException) -> Failure:
+    failure.error.__cause__ = fault
+    return failure
+
+
+def broken_stream(url: str, fault: HTTPError, deadline: Deadline, silence: float) -> ServerError:
+    """Return the error of a reply that broke after its first bytes."""
+    if deadline.passed:
+        return ServerTimeout(url, deadline.seconds)
+    return failure_of_fault(url, fault, silence).error
+
+
+def _shut(response: httpx2.Response) -> Callable[[], None]:
+    """Return a function that shuts the reply's socket down, so that a read waiting on it ends."""
+    stream = response.extensions.get("network_stream")
+    connection: socket.socket | None = None if stream is None else stream.get_extra_info("socket")
+
+    def shut() -> None:
+        if connection is not None:
+            with contextlib.suppress(OSError):  # already closed: what was wanted
+                connection.shutdown(socket.SHUT_RDWR)
+
+    return shut
+
+
+class OpenStream:
+    """An open streamed reply, read blocking.
+
+    Args:
+        response: The reply.
+        body: The rest of its body.
+    """
+
+    def __init__(self, response: httpx2.Response, body: Iterator[bytes]) -> None:
+        self.body = body
+        self._response = response
+        self._shut = _shut(response)
+        self._timer: threading.Timer | None = None
+
+    def end_in(self, seconds: float) -> None:
+        """End every read of the body after `seconds`."""
+        self.disarm()
+        self._timer = threading.Timer(seconds, self._shut)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def disarm(self) -> None:
+        """Take the limit away."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def drain(self) -> None:
+        """Read what is left after the last event, so that the connection can serve again."""
+        self.end_in(DRAIN_SECONDS)
+        with contextlib.suppress(HTTPError):  # the answer is complete; only the connection is lost
+            for _ in self.body:
+                pass
+
+    def close(self) -> None:
+        """Close the reply; unread, this closes the connection and so cancels the request."""
+        self.disarm()
+        self._response.close()
+
+
+class AsyncOpenStream:
+    """An open streamed reply, read without blocking.
+
+    Args:
+        response: The reply.
+        body: The rest of its body.
+    """
+
+    def __init__(self, response: httpx2.Response, body: AsyncIterator[bytes]) -> None:
+        self.body = body
+        self._response = response
+        self._shut = _shut(response)
+        self._timer: asyncio.TimerHandle | None = None
+
+    def end_in(self, seconds: float) -> None:
+        """End every read of the body after `seconds`."""
+        self.disarm()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._shut)
+
+    def disarm(self) -> None:
+        """Take the limit away."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def drain(self) -> None:
+        """Read what is left after the last event, so that the connection can serve again."""
+        self.end_in(DRAIN_SECONDS)
+        with contextlib.suppress(HTTPError):  # the answer is complete; only the connection is lost
+            async for _ in self.body:
+                pass
+
+    async def aclose(self) -> None:
+        """Close the reply; unread, this closes the connection and so cancels the request."""
+        self.disarm()
+        await self._response.aclose()

@@ -1,0 +1,150 @@
+"""Reading a streamed answer: event data in, deltas and one finish out. No I/O."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ..http.failures import error_fields, failure_of_error, status_of_error
+from ..http.messages import excerpt
+from ..http.sse import DONE
+from ..schema.completions import Delta, Finish, StreamItem, Timings, Usage
+from ..schema.errors import BadResponse, ServerError, StreamInterrupted
+from .reasoning import ReasoningSplitter
+
+_END = "the connection ended before the answer did"
+
+
+class ChunkReader:
+    """Turns the chunks of a chat completion or a completion into typed pieces.
+
+    Args:
+        url: The request's address, for errors.
+        splitter: Tells reasoning written into the text from the text.
+    """
+
+    def __init__(self, url: str, splitter: ReasoningSplitter | None = None) -> None:
+        self.url = url
+        self._splitter = splitter or ReasoningSplitter()
+        self._started = time.perf_counter()
+        self._first: float | None = None
+        self._texts: list[str] = []
+        self._done = False
+        self._reason: str | None = None
+        self._model: str | None = None
+        self._usage: Mapping[str, Any] = {}
+        self._timings: Mapping[str, Any] = {}
+
+    @property
+    def text_so_far(self) -> str:
+        """The text that has arrived."""
+        return "".join(self._texts)
+
+    def feed(self, data: bytes) -> list[StreamItem]:
+        """Take the data of one event and return the pieces it carries."""
+        if data == DONE:
+            self._done = True
+            return []
+        try:
+            chunk = json.loads(data)
+            choices = chunk.get("choices")
+        except (ValueError, RecursionError, AttributeError) as error:
+            raise BadResponse(self.url, f"not a chunk of an answer: {excerpt(data)!r}") from error
+        if choices:
+            try:
+                choice = choices[0]
+                delta = choice.get("delta")
+                if delta is None:
+                    delta = choice.get("message") or choice
+                reasoning = delta.get("reasoning_content") or delta.get("reasoning")
+                text = delta.get("content") or delta.get("text")
+                reason = choice.get("finish_reason")
+            except (AttributeError, TypeError, KeyError, IndexError) as error:
+                raise BadResponse(self.url, f"not a chunk of an answer: {excerpt(data)!r}") from error
+            if reason is not None:
+                self._reason = str(reason)
+            pieces = self._pieces(text, reasoning) if text or reasoning else []
+        else:
+            pieces = []
+        if "usage" in chunk or "timings" in chunk or "error" in chunk or self._model is None:
+            self._note(chunk)
+        return pieces
+
+    def finish(self) -> list[StreamItem]:
+        """End the stream: return the last pieces and the `Finish`; raises if the answer is not complete."""
+        pieces: list[StreamItem] = list(self._kept(self._splitter.close()))
+        if self._reason is None and not self._done:
+            if self._first is None:
+                raise BadResponse(self.url, _END)
+            raise StreamInterrupted(self.url, self.text_so_far, _END)
+        pieces.append(Finish(self._reason, self._tokens(), self._times(), self._model))
+        return pieces
+
+    def broken(self, error: ServerError) -> ServerError:
+        """Return what to raise for `error`: an interruption that keeps the text, if any had arrived."""
+        if self._first is None or isinstance(error, StreamInterrupted):
+            return error
+        return StreamInterrupted(self.url, self.text_so_far, error.render())
+
+    def _pieces(self, text: Any, reasoning: Any) -> list[StreamItem]:
+        if self._first is None:
+            self._first = time.perf_counter()
+        pieces: list[StreamItem] = []
+        if isinstance(reasoning, str) and reasoning:
+            pieces.append(Delta("", reasoning))
+            self._splitter.reasoning_is_apart()
+        if isinstance(text, str) and text:
+            pieces += self._kept(self._splitter.feed(text))
+        return pieces
+
+    def _kept(self, pieces: list[Delta]) -> list[Delta]:
+        for piece in pieces:
+            if piece.text:
+                self._texts.append(piece.text)
+        return pieces
+
+    def _note(self, chunk: dict[str, Any]) -> None:
+        error = chunk.get("error")
+        if error:
+            fields, message = error_fields(chunk)
+            raise failure_of_error(self.url, status_of_error(fields), fields, message).error
+        if isinstance(model := chunk.get("model"), str):
+            self._model = model
+        if isinstance(usage := chunk.get("usage"), dict):
+            self._usage = usage
+        if isinstance(timings := chunk.get("timings"), dict):
+            self._timings = timings
+
+    def _tokens(self) -> Usage:
+        usage, timings = self._usage, self._timings
+        prompt, completion = _whole(usage.get("prompt_tokens")), _whole(usage.get("completion_tokens"))
+        details = usage.get("prompt_tokens_details")
+        cached = _whole(details.get("cached_tokens")) if isinstance(details, dict) else None
+        if cached is None:
+            cached = _whole(timings.get("cache_n"))
+        evaluated = _whole(timings.get("prompt_n"))
+        if prompt is None and evaluated is not None:
+            prompt = evaluated + (cached or 0)
+        if completion is None:
+            completion = _whole(timings.get("predicted_n"))
+        return Usage(prompt, completion, cached)
+
+    def _times(self) -> Timings:
+        return Timings(
+            first_token=None if self._first is None else self._first - self._started,
+            total=time.perf_counter() - self._started,
+            server_prompt=_seconds(self._timings.get("prompt_ms")),
+            server_predicted=_seconds(self._timings.get("predicted_ms")),
+        )
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _seconds(milliseconds: Any) -> float | None:
+    if isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool):
+        return float(milliseconds) / 1000
+    return None

@@ -1,0 +1,1 @@
+"""Running models on this machine: the packaged llama-server, and model files from packages."""

@@ -1,0 +1,72 @@
+"""The program of a model server's own process: `python -m responsa.local.server_process`.
+
+It reads its settings as one line of JSON from standard input, writes the server's address as one line of JSON to
+standard output, and ends when standard input closes: when the parent says so, and also when the parent dies.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+# Memory for prompts of slots that went to another conversation, in MiB.
+PROMPT_CACHE_MIB = 1024
+
+
+def parameters(settings: dict[str, Any]) -> Any:
+    """Return the packaged server's parameters for the settings that `LlamaServer` sends."""
+    import xllamacpp
+
+    window, slots = settings["context_window"], settings["slots"]
+    params = xllamacpp.CommonParams()
+    params.model.path = settings["model"]
+    params.model_alias = [settings["alias"]]
+    params.hostnames = [settings["host"]]
+    params.port = settings["port"]
+    params.n_ctx = window * slots
+    params.n_parallel = slots
+    params.cpuparams.n_threads = settings["threads"]
+    params.cpuparams_batch.n_threads = settings["threads"]
+    params.api_keys = [settings["api_key"]] if settings["api_key"] else []
+    params.endpoint_metrics = params.endpoint_slots = params.endpoint_props = True
+    params.cache_ram_mib = PROMPT_CACHE_MIB
+    if settings["pooling"] is not None:
+        params.embedding = True
+        params.pooling_type = getattr(xllamacpp.llama_pooling_type, f"LLAMA_POOLING_TYPE_{settings['pooling'].upper()}")
+        # A text must fit one physical batch to be embedded.
+        params.n_batch = params.n_ubatch = window
+    return params
+
+
+def main() -> None:
+    """Serve until standard input closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt at the terminal is the parent's to handle
+    settings = json.loads(sys.stdin.buffer.readline())
+    # The native server may print: what the parent reads must be ours alone.
+    report = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    import xllamacpp
+
+    try:
+        server = xllamacpp.Server(parameters(settings))  # returns when the model is loaded
+    except Exception as error:  # whatever it is, the native threads must not take part in the exit
+        sys.stderr.write(f"{error}\n")
+        sys.stderr.flush()
+        os._exit(1)
+    report.write(json.dumps({"address": server.listening_address}) + "\n")
+    report.flush()
+    threading.Event().wait()
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)  # at once, whatever native threads are doing
+
+
+if __name__ == "__main__":
+    main()

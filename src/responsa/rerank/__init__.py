@@ -1,0 +1,1 @@
+"""Scoring passages against a question with a reranking model behind a server."""
