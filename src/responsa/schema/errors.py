@@ -20,7 +20,7 @@ ResponsaError
     │   ├── ModelNotFound         url, model, served
     │   ├── RateLimited           url, retry_after
     │   ├── RequestRefused        url, status, message
-    │   ├── ContextWindowExceeded url, n_prompt_tokens, n_ctx
+    │   ├── ContextWindowExceeded  url, n_prompt_tokens, n_ctx
     │   ├── InputTooLong          url, position, excerpt, message
     │   ├── BadResponse           url, reason
     │   ├── ServerTimeout         url, seconds, waiting_for
@@ -52,6 +52,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .error_texts import ERROR_TEXTS
+from .substitution import substitute
 
 
 class ResponsaError(Exception):
@@ -67,9 +68,7 @@ class ResponsaError(Exception):
         """Say what happened and what to do, in "en" or "zh"."""
         texts = ERROR_TEXTS[self.code]
         text = texts.get(language, texts["en"])
-        for name, value in self.details().items():
-            text = text.replace("{" + name + "}", _shown(value))
-        return text.strip()
+        return substitute(text, {name: _shown(value) for name, value in self.details().items()}).strip()
 
     def details(self) -> dict[str, Any]:
         """Return the error's own numbers and names."""
