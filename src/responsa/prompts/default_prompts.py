@@ -39,8 +39,8 @@ class DefaultPrompts:
     no_sources: str
 
 
-_OPEN_MARKER: Final = re.compile(r"[\[【]\d*$")
-_MARKER: Final = re.compile(r"[\[【]\d+[\]】]")
+_OPEN_MARKER: Final = re.compile(r"[\[【][\d\s,，、]*$")
+_MARKER: Final = re.compile(r"[\[【][\d\s,，、]+[\]】]")
 
 
 def _core(answer: str) -> str:
