@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from responsa.schema.errors import InvalidOption
+from responsa.schema.identity import fingerprint
 from responsa.schema.nodes import Document, TextNode
 from responsa.tokens.estimate import estimate_tokens
 
@@ -69,7 +69,7 @@ class SentenceSplitter:
             text = document.text[start:end]
             yield TextNode(
                 text=text,
-                id_=_node_id(document.id_, start, end, text),
+                id_=fingerprint(document.id_, str(start), str(end), text),
                 metadata=_with_title_path(base, path),
                 excluded_llm_metadata_keys=list(document.excluded_llm_metadata_keys),
                 excluded_embed_metadata_keys=list(document.excluded_embed_metadata_keys),
@@ -94,19 +94,20 @@ class SentenceSplitter:
 
     def _best_end(self, units: list[Unit], first: int) -> int:
         """Return after which unit a passage that begins with `first` should end."""
-        total = 0
-        best, best_boundary, section_end = first + 1, Boundary.NEVER, 0
+        total = section_end = 0
+        best, best_rank = first + 1, (False, Boundary.NEVER)
         for at in range(first, len(units)):
             unit = units[at]
             total += unit.tokens
             if total > self.chunk_size and at > first:
                 return section_end or best
             if unit.boundary == Boundary.SECTION:
-                if total >= self.chunk_size // _SMALL_PART:
+                if total >= self.chunk_size // _SMALL_PART or not _belongs(units, first, at + 1):
                     return at + 1
                 section_end = at + 1
-            if unit.boundary >= best_boundary and (total * 2 >= self.chunk_size or best_boundary == Boundary.NEVER):
-                best, best_boundary = at + 1, unit.boundary
+            half_full = total * 2 >= self.chunk_size
+            if unit.boundary != Boundary.NEVER and (half_full, unit.boundary) >= best_rank:
+                best, best_rank = at + 1, (half_full, unit.boundary)
         return len(units)
 
     def _fitting(self, text: str, units: list[Unit], first: int, after: int) -> int:
@@ -126,6 +127,12 @@ class SentenceSplitter:
             begin -= 1
             room -= units[begin].tokens
         return begin
+
+
+def _belongs(units: list[Unit], first: int, following: int) -> bool:
+    """Whether a section may join the passage before it: it stands beside or under the passage's first section."""
+    parents = units[first].path[:-1]
+    return following < len(units) and units[following].path[: len(parents)] == parents
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -155,8 +162,3 @@ def _with_title_path(metadata: dict[str, Any], headings: tuple[str, ...]) -> dic
     if isinstance(outer, str) and outer and (not path or path[0] != outer):
         path.insert(0, outer)
     return {**metadata, "title_path": TITLE_PATH_SEPARATOR.join(path)} if path else dict(metadata)
-
-
-def _node_id(document_id: str, start: int, end: int, text: str) -> str:
-    content = f"{document_id}\n{start}\n{end}\n{text}".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
