@@ -67,7 +67,7 @@ EXAMPLES: list[tuple[str, ResponsaError]] = [
     ("index_not_writable", errors.IndexNotWritable("idx", "disk full")),
     ("embedding_mismatch", errors.EmbeddingMismatch("idx", "e5", 384, "bge", 768)),
     ("embedding_failed", errors.EmbeddingFailed("no model")),
-    ("reading_failed", errors.ReadingFailed("a.pdf", "encrypted")),
+    ("reading_failed", errors.ReadingFailed("a.pdf", "its first page is torn")),
     ("local_server_failed", errors.LocalServerFailed("port in use")),
     ("model_fetch_failed", errors.ModelFetchFailed("smollm2", "no package")),
 ]

@@ -397,8 +397,8 @@ class ReadingFailed(RunError):
     def render(self, language: str = "en") -> str:
         """Say which file cannot be read and why, in "en" or "zh"."""
         texts = ERROR_TEXTS[self.code]
-        text = texts.get(language, texts["en"]).replace("{reason}", reading_reason(self.reason, self.detail, language))
-        return text.replace("{path}", self.path)
+        reason = reading_reason(self.reason, self.detail, language)
+        return substitute(texts.get(language, texts["en"]), {"path": self.path, "reason": reason})
 
 
 def reading_reason(reason: str, detail: str = "", language: str = "en") -> str:
