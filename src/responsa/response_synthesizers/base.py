@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypedDict
 
 from responsa import grounding
 from responsa.instrumentation import CallbackManager, CBEventType, PrintHandler, observed
+from responsa.packing.budget import MARGIN, MIN_ROOM, wanted_output
 from responsa.packing.chat_prompt_helper import ChatPromptHelper
+from responsa.packing.fitting import Messages
+from responsa.packing.history import fit_history
 from responsa.packing.passages import Passage, passages_of, passages_of_messages, passages_of_texts
 from responsa.packing.prompt_helper import PromptHelper
 from responsa.programs import (
@@ -20,6 +23,7 @@ from responsa.programs import (
     describe,
     dry_run,
     emit,
+    measure,
     perform,
     plan,
     run,
@@ -160,10 +164,20 @@ class BaseSynthesizer:
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
+        history: Sequence[ChatMessage] = (),
     ) -> Program[Response]:
-        """Return the program of the whole response, for use as a part of another program."""
+        """Return the program of the whole response, for use as a part of another program.
+
+        Args:
+            query: The question.
+            nodes: The passages, best first.
+            additional_source_nodes: Passages to list with the sources without showing them to the model.
+            llm_kwargs: How the answer is generated.
+            variables: Further template variables.
+            history: The conversation before the question; its oldest turns give way when the window is short.
+        """
         sources = [*nodes, *additional_source_nodes]
-        task = self._task(query, passages_of(nodes), llm_kwargs, variables)
+        task = replace(self._task(query, passages_of(nodes), llm_kwargs, variables), history=tuple(history))
         return self._observed(respond(self, task, sources, self._empty_response), task)
 
     def synthesize(
@@ -245,12 +259,13 @@ class BaseSynthesizer:
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
+        history: Sequence[ChatMessage] = (),
     ) -> Program[Response]:
-        """Return the program of the whole response that tells its plan before it runs."""
-        task = self._task(query, passages_of(nodes), llm_kwargs, variables)
+        """Return the program of the whole response that tells its plan before it runs; see `respond`."""
+        task = replace(self._task(query, passages_of(nodes), llm_kwargs, variables), history=tuple(history))
         made = yield from dry_run(respond(self, task, nodes, self._empty_response))
         yield from emit(PlanMade(with_coverage(made, nodes, exact=self.exact_plan())))
-        return (yield from self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=variables))
+        return (yield from self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=variables, history=history))
 
     def plan(
         self,
@@ -328,6 +343,15 @@ class BaseSynthesizer:
         """Return the template given under `name`, or its twin for messages where those are asked for."""
         twin = self._prompts.get(CHAT_TWINS[name]) if self._multimodal else None
         return twin or self._prompts[name] or default
+
+    def _fit_history(self, task: Task, build: Callable[[Task], Messages], limits: LLMMetadata) -> Program[Task]:
+        """Return the task with as many of the newest turns as leave a quarter of the window for context."""
+        if not task.history:
+            return task
+        (fixed,) = yield from measure([build(replace(task, history=()))])
+        context = max(MIN_ROOM, limits.context_window // 4) if task.passages else 0
+        room = limits.context_window - fixed - wanted_output(limits, task.sampling) - context - MARGIN
+        return replace(task, history=(yield from fit_history(task.history, room)))
 
     def _limits(self) -> Program[LLMMetadata]:
         """Return what the LLM is, with the window and output of a prompt helper where one was given."""

@@ -12,6 +12,7 @@ from responsa.packing.packer import Counted, count_passages, pack_each
 from responsa.packing.passages import EMPTY, Pack
 from responsa.programs import LLMCall, Program, count, emit, measure, warn
 from responsa.prompts import BasePromptTemplate, may_refuse, refuses
+from responsa.schema.completions import LLMMetadata
 from responsa.schema.errors import InvalidOption, ResponsaError, WindowTooSmall
 from responsa.schema.events import AnswerReplaced
 from responsa.schema.protocols import LLM
@@ -99,7 +100,9 @@ class Refine(BaseSynthesizer):
         return self._refine_structure is None
 
     def program(self, task: Task) -> Program[Answer]:
-        course = yield from self._plan_course(task)
+        limits = yield from self._limits()
+        task = yield from self._fit_history(task, lambda task: self._first_messages(task, EMPTY), limits)
+        course = yield from self._plan_course(task, limits)
         last = len(course.packs) - 1
         kept = Reply("")
         for position, pack in enumerate(course.packs):
@@ -129,9 +132,8 @@ class Refine(BaseSynthesizer):
     def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
         return pack_each(counted, room)
 
-    def _plan_course(self, task: Task) -> Program[_Course]:
+    def _plan_course(self, task: Task, limits: LLMMetadata) -> Program[_Course]:
         """Plan all calls: one if everything fits a first prompt, else as many as the smaller room needs."""
-        limits = yield from self._limits()
         window, wanted = limits.context_window, wanted_output(limits, task.sampling)
         counted = yield from count_passages(task.passages, self._image_tokens)
         first = yield from budget_for(lambda pack: self._first_messages(task, pack), window, wanted)
