@@ -142,6 +142,11 @@ class FaultServer:
             self._scripts[route].append([script] if isinstance(script, bytes) else list(script))
         return self
 
+    def instead(self, route: str, *scripts: Script) -> FaultServer:
+        """Answer `route` with these scripts from now on."""
+        self._scripts[route].clear()
+        return self.on(route, *scripts)
+
     def count(self, route: str) -> int:
         """Return how many requests of a route came."""
         return len(self.requests(route))
