@@ -218,6 +218,7 @@ READING_REASONS: Final[dict[str, dict[str, str]]] = {
         "en": "it is a pipe, socket or device, not a file",
         "zh": "这是管道、套接字或设备，不是文件",
     },
+    "directory": {"en": "it is a directory; give it as input_dir", "zh": "这是一个目录；请用 input_dir 指定"},
     "broken_link": {"en": "the link leads nowhere", "zh": "链接指向的目标不存在"},
     "link_loop": {"en": "the link leads back to a directory already read", "zh": "链接指回已读过的目录"},
     "link_outside": {

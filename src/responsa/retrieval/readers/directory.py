@@ -172,7 +172,9 @@ class SimpleDirectoryReader:
 
 def _check_encoding(encoding: str) -> None:
     try:
-        b"".decode(encoding)
+        b"a".decode(encoding)
+    except UnicodeDecodeError:
+        return
     except LookupError:
         raise InvalidOption("encoding", encoding, "the name of a text encoding, such as utf-8 or gb18030") from None
 

@@ -6,6 +6,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from .parts import Part, SourceFile
@@ -160,7 +161,7 @@ def _joined(lines: list[str]) -> str:
     """Join a page's lines; full lines of Chinese are joined without a break, as it has no spaces."""
     widest = max(map(_columns, lines), default=0)
     text: list[str] = []
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
         text.append(line)
         wraps = _CHINESE.match(line[-1:]) and _CHINESE.match(following[:1]) and _columns(line) * 5 >= widest * 4
         text.append("" if wraps else "\n")

@@ -84,7 +84,7 @@ class SentenceSplitter:
     def _passages(self, text: str, *, markdown: bool) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Yield where each passage starts and ends and the headings it stands under."""
         units = units_of(text, sections(text, markdown=markdown), self.chunk_size, self.token_counter)
-        first = covered = last_end = 0
+        first = covered = 0
         while first < len(units):
             after = self._fitting(text, units, first, self._best_end(units, first))
             if after <= covered:
@@ -92,9 +92,7 @@ class SentenceSplitter:
                 first = covered
                 continue
             start, end = _trimmed(text, units[first].start, units[after - 1].end)
-            if start < end and end > last_end:
-                yield start, end, _common_path(units[first:after])
-                last_end = end
+            yield start, end, _common_path(units[first:after])
             covered = after
             first = self._overlapping(units, first, after) if after < len(units) else after
 
