@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import tracemalloc
@@ -133,16 +134,17 @@ def test_reading_goes_file_by_file(tree: Path) -> None:
 
 
 def test_memory_does_not_grow_with_the_number_of_files(tmp_path: Path) -> None:
-    for number in range(60):
-        (tmp_path / f"{number:02}.md").write_text("A sentence of some words. " * 4000)
+    for number in range(100):
+        (tmp_path / f"{number:02}.md").write_text("A sentence of some words. " * 10_000)
     reader = SimpleDirectoryReader(tmp_path)
+    next(reader.iter_data())  # whatever is loaded once is loaded now
     tracemalloc.start()
     try:
         read = sum(len(document.text) for document in reader.iter_data())
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert read == 60 * 26 * 4000
+    assert read == 100 * 26 * 10_000
     assert peak < read / 4
 
 
@@ -194,8 +196,8 @@ def test_the_report_has_a_line_for_each_file_in_both_languages(tree: Path) -> No
     reader = SimpleDirectoryReader(tree, recursive=False)
     reader.load_data()
     assert reader.report.render() == (
-        f"{tree / 'a.txt'}: read, 1 documents, 13 characters\n"
-        f"{tree / 'b.md'}: read, 1 documents, 12 characters\n"
+        f"{tree / 'a.txt'}: read, 1 document, 13 characters\n"
+        f"{tree / 'b.md'}: read, 1 document, 12 characters\n"
         f"{tree / 'c.md'}: the file is empty"
     )
     assert reader.report.render("zh") == (
@@ -217,6 +219,11 @@ def test_the_sample_documents_are_the_same_pages_in_both_languages() -> None:
     reader = SimpleDirectoryReader(samples.path())
     assert len(reader.load_data()) == 64
     assert not reader.report.skipped
+
+
+def test_reading_in_a_coroutine_gives_the_same_documents(tree: Path) -> None:
+    reader = SimpleDirectoryReader(tree)
+    assert asyncio.run(reader.aload_data()) == reader.load_data()
 
 
 def test_documents_are_made_by_hand_from_texts() -> None:

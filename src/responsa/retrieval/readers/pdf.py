@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
+from responsa.retrieval.splitting.structure import TITLE_PATH_SEPARATOR
+
 from .parts import Part, SourceFile
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def read_pdf(source: SourceFile) -> Iterator[Part]:
             text = _joined(piece)
             if text.strip():
                 headings = [title, *(heading for _, heading in path_here if heading != title)]
-                metadata = {"title": title, "title_path": " › ".join(headings), "page": number}
+                metadata = {"title": title, "title_path": TITLE_PATH_SEPARATOR.join(headings), "page": number}
                 yield Part(text, metadata, f"page {number}" if not index else f"page {number}.{index}")
     if len(empty) == len(pages):
         raise source.failed("scanned")

@@ -10,10 +10,8 @@ from responsa.schema.identity import fingerprint
 from responsa.schema.nodes import Document, TextNode
 from responsa.tokens.estimate import estimate_tokens
 
-from .structure import sections
+from .structure import TITLE_PATH_SEPARATOR, sections
 from .units import Boundary, TokenCount, Unit, units_of
-
-TITLE_PATH_SEPARATOR: Final = " › "
 
 # Metadata that speaks of a whole file and would make every passage new when one of them changes.
 _OF_THE_FILE_ONLY: Final = frozenset({"file_hash"})
