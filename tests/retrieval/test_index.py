@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.retrieval.support import FailingEmbedder, LineSplitter, document, documents, stream
 
 from responsa.retrieval.index import VectorStoreIndex
 from responsa.retrieval.progress import IngestProgress
@@ -18,8 +19,6 @@ from responsa.schema.errors import (
 )
 from responsa.schema.nodes import Document, TextNode
 from responsa.testing.embedder import BagOfWordsEmbedder
-
-from .support import FailingEmbedder, LineSplitter, document, documents, stream
 
 
 @pytest.fixture

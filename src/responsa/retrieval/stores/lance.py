@@ -134,9 +134,9 @@ class LanceStore(AsyncStore):
 
     async def areplace_documents(self, documents: Sequence[StoredDocument]) -> None:
         """Store documents, each in place of what was stored under its identity, all in one step."""
-        new = await asyncio.to_thread(documents_table, documents, self._meta.dimensions)
         these = one_of("doc_id", [rows.stored_id(document.doc_id) for document in documents])
         with self._directory.writing():
+            new = await asyncio.to_thread(documents_table, documents, self._meta.dimensions)
             if not documents or not await self._table.count_rows(these):
                 await self._append(new)
             else:
@@ -146,8 +146,8 @@ class LanceStore(AsyncStore):
 
     async def aadd_nodes(self, nodes: Sequence[TextNode], vectors: Sequence[array[float]]) -> None:
         """Store passages, each in place of the one with its identity; other passages of their documents stay."""
-        new = await asyncio.to_thread(nodes_table, nodes, vectors, self._meta.dimensions)
         with self._directory.writing():
+            new = await asyncio.to_thread(nodes_table, nodes, vectors, self._meta.dimensions)
             if new.num_rows:
                 upsert = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
                 await upsert.execute(new)
