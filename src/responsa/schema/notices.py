@@ -28,6 +28,18 @@ NOTICE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "The answer cites [{number}], which is not among the passages of its call.",
         "zh": "回答引用了 [{number}]，而该次调用的资料中没有这一条。",
     },
+    "memory_message_cut": {
+        "en": "A message ({role}) of {tokens} tokens was cut to {room} tokens, the most the memory's limit leaves it.",
+        "zh": "一条消息（{role}）有 {tokens} 个词元，被截到记忆上限所允许的 {room} 个。",
+    },
+    "memory_block_cut": {
+        "en": "The memory block {block} was cut to {room} tokens, the most the memory's limit leaves it.",
+        "zh": "记忆块 {block} 被截到记忆上限所允许的 {room} 个词元。",
+    },
+    "memory_block_failed": {
+        "en": "The memory block {block} failed: {reason} Nothing is lost; it is tried again with the next message.",
+        "zh": "记忆块 {block} 失败：{reason} 没有丢失内容，下一条消息时会重试。",
+    },
     "step_failed": {
         "en": "The step {stage} failed: {reason} The rest was kept.",
         "zh": "步骤 {stage} 失败：{reason} 其余结果已保留。",
