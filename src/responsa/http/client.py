@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections.abc import AsyncGenerator, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..schema.errors import InvalidOption, ServerError, ServerTimeout
@@ -136,9 +137,8 @@ class HTTPClient:
                 for chunk in reply.body:
                     if events := reader.feed(chunk):
                         yield events
-                    if reader.done:
+                    if reader.done or monotonic() >= deadline.at:
                         break
-                    _check(request, deadline)
             if reader.done:
                 yield [DONE]
                 reply.drain()
@@ -167,9 +167,8 @@ class HTTPClient:
                 async for chunk in reply.body:
                     if events := reader.feed(chunk):
                         yield events
-                    if reader.done:
+                    if reader.done or monotonic() >= deadline.at:
                         break
-                    _check(request, deadline)
             if reader.done:
                 yield [DONE]
                 await reply.drain()

@@ -76,7 +76,7 @@ def _send(client: httpx2.Client, step: Send) -> Answer | Failure:
         opened = False
         try:
             if step.streamed and response.is_success:
-                body = response.iter_bytes()
+                body = response.iter_bytes() if "content-encoding" in response.headers else response.iter_raw()
                 first = next(body, b"")
                 opened = True
                 return Answer(response.status_code, dict(response.headers), first, OpenStream(response, body))
@@ -98,7 +98,7 @@ async def _asend(client: httpx2.AsyncClient, step: Send) -> Answer | Failure:
         opened = False
         try:
             if step.streamed and response.is_success:
-                body = response.aiter_bytes()
+                body = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
                 first = await anext(body, b"")
                 opened = True
                 return Answer(response.status_code, dict(response.headers), first, AsyncOpenStream(response, body))
