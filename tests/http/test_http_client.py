@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import aclosing, closing
 from typing import Any
 
+import httpx2
 import pytest
 from tests.faults import (
     DONE,
@@ -427,3 +431,22 @@ def test_paths_start_at_the_base_or_at_the_root() -> None:
         "https://host:1/prefix/v1/models",
         "https://host:1/prefix/props",
     )
+
+
+def test_a_server_over_tls_is_spoken_to_in_the_same_way() -> None:
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, json={"at": str(request.url)}))
+    client = HTTPClient("https://host/v1", transport=transport)
+    assert ask(client, client.get("/models")).object() == {"at": "https://host/v1/models"}
+
+
+def test_the_http_library_is_loaded_with_the_first_request_only() -> None:
+    program = """
+import sys
+import responsa.embeddings.openai_like, responsa.llms.openai_like, responsa.rerank.openai_like
+from responsa.llms.openai_like import OpenAILike
+OpenAILike()
+print([name for name in ("httpx2", "pydantic", "numpy") if name in sys.modules])
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
