@@ -35,6 +35,7 @@ from tests.faults import (
 
 from responsa.http.client import HTTPClient
 from responsa.http.messages import Batch, Exchange, Reply, Request
+from responsa.http.per_loop import PerLoop
 from responsa.http.timeouts import Timeout
 from responsa.schema.errors import (
     BadResponse,
@@ -370,6 +371,44 @@ def test_one_client_serves_one_event_loop_after_another(faults: FaultServer) -> 
         assert asyncio.run(client.arun(one(client.post("/x", {})))).object() == {"ok": 1}
     gc.collect()  # a connection left open would be reported here
     assert len(faults.received) == 3
+
+
+def test_an_asynchronous_client_closed_opens_again_when_used(faults: FaultServer) -> None:
+    faults.on(ROUTE, reply({"ok": 1}))
+    client = client_of(faults)
+
+    async def main() -> None:
+        await client.aclose()
+        for _ in range(2):
+            assert (await client.arun(one(client.post("/x", {})))).status == 200
+            await client.aclose()
+
+    asyncio.run(main())
+    assert [request.connection for request in faults.received] == [1, 2]
+
+
+def test_a_loop_that_was_closed_without_shutting_down_is_forgotten(faults: FaultServer) -> None:
+    closed: list[int] = []
+
+    async def close(value: int) -> None:
+        closed.append(value)
+
+    values = iter(range(9))
+    per_loop = PerLoop(lambda: next(values), close)
+    loop = asyncio.new_event_loop()
+    assert loop.run_until_complete(per_loop.get()) == loop.run_until_complete(per_loop.get()) == 0
+    loop.close()
+    assert asyncio.run(per_loop.get()) == 1
+    assert closed == [1]
+
+
+@both
+def test_an_endless_reply_is_cut_off(faults: FaultServer, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("responsa.http.wire.MAX_REPLY_BYTES", 10)
+    faults.on(ROUTE, reply({"long": "x" * 100}))
+    client = client_of(faults)
+    with pytest.raises(BadResponse):
+        ask(client, client.post("/x", {}))
 
 
 def test_one_client_serves_two_event_loops_at_once(faults: FaultServer) -> None:

@@ -54,6 +54,8 @@ class Call:
         sampling: How it is to be answered.
     """
 
+    _current: Attempt
+
     def __init__(self, calls: Calls, messages: Sequence[ChatMessage], sampling: Sampling) -> None:
         client = calls.pool.servers[0].client
         self._calls = calls
@@ -64,7 +66,6 @@ class Call:
         self._budget = client.max_retries + 1
         self._tried: list[ModelServer] = []
         self._refused_ways: list[str] = []
-        self._current: Attempt | None = None
 
     @contextmanager
     def attempt(self) -> Iterator[Attempt]:
@@ -79,11 +80,10 @@ class Call:
     def failed(self, error: ServerError) -> None:
         """Take note of what ended the current attempt; raises unless another attempt makes sense."""
         attempt = self._current
-        if attempt is None:
-            raise error
         served = attempt.server.served or Served()
         if attempt.reader.has_begun:
-            raise attempt.reader.broken(error) from error
+            broken = attempt.reader.broken(error)
+            raise broken from (error.__cause__ if broken is error else error)
         if self._other_way(attempt, served, error):
             return
         if self._calls.single or not is_servers_fault(error):
@@ -114,8 +114,6 @@ class Call:
     def _finished(self, finish: Finish) -> None:
         """Learn from a whole answer."""
         attempt, calls = self._current, self._calls
-        if attempt is None:
-            return
         served = attempt.server.served or Served()
         calls.pool.well(attempt.server)
         calls.ways.refused(self._refused_ways)

@@ -71,7 +71,7 @@ class ChunkReader:
     def feed(self, data: bytes) -> list[StreamItem]:
         """Take the data of one event and return the pieces it carries."""
         like = self._template.read(data)
-        if like is not None:
+        if like:
             return self._pieces("", like) if self._template.is_reasoning else self._pieces(like, "")
         if data == DONE:
             self._done = True
