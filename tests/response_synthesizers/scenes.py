@@ -4,14 +4,50 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import aclosing, closing
 from typing import Any
 
 from responsa.response_synthesizers import BaseSynthesizer
+from responsa.schema.errors import RateLimited
 from responsa.schema.nodes import NodeWithScore, TextNode
 from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
+from responsa.testing import ScriptedLLM
 
 QUESTION = "Who owns a value?"
 PASSAGE = "Each value in Rust has an owner. There can only be one owner at a time, and it is called the owner. "
+
+
+class BreakingLLM(ScriptedLLM):
+    """A model whose server breaks off in the middle of one answer.
+
+    Args:
+        script: Its answers.
+        call: The call that breaks off, from 1.
+        after: How many pieces of it arrive.
+    """
+
+    def __init__(self, script: Any, *, call: int, after: int) -> None:
+        super().__init__(script)
+        self.call = call
+        self.after = after
+
+    def stream(self, messages, sampling):
+        with closing(super().stream(messages, sampling)) as items:
+            for number, item in enumerate(items):
+                self._break(number)
+                yield item
+
+    async def astream(self, messages, sampling):
+        number = 0
+        async with aclosing(super().astream(messages, sampling)) as items:
+            async for item in items:
+                self._break(number)
+                number += 1
+                yield item
+
+    def _break(self, number: int) -> None:
+        if (len(self.prompts), number) == (self.call, self.after):
+            raise RateLimited("http://server")
 
 
 def passages(*texts: str) -> list[NodeWithScore]:
