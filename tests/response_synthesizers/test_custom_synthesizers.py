@@ -62,6 +62,16 @@ class Piecewise(BaseSynthesizer):
         return pieces()
 
 
+class PlainPieces(Piecewise):
+    """Gives its answer in pieces that are not awaited, also where it is asked without blocking."""
+
+    async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> Any:
+        return self.get_response(query_str, text_chunks)
+
+
+PIECEWISE = pytest.mark.parametrize("mode", [Piecewise, PlainPieces])
+
+
 class TwoSteps(BaseSynthesizer):
     """Writes a program: a hidden call, then the answer."""
 
@@ -92,20 +102,29 @@ def test_an_overriding_mode_streams_its_text_as_one_piece(stream_it: Callable[..
 
 
 @EVERY_WAY
-def test_an_answer_given_in_pieces_comes_together(respond: Callable[..., Response]) -> None:
-    assert respond(Piecewise(ScriptedLLM()), QUESTION, TWO).text == "One owner [1]."
+@PIECEWISE
+def test_an_answer_given_in_pieces_comes_together(
+    respond: Callable[..., Response], mode: type[BaseSynthesizer]
+) -> None:
+    assert respond(mode(ScriptedLLM()), QUESTION, TWO).text == "One owner [1]."
 
 
 @BOTH_STREAMS
-def test_an_answer_given_in_pieces_is_streamed_in_them(stream_it: Callable[..., Any]) -> None:
-    pieces, response = stream_it(Piecewise(ScriptedLLM(), streaming=True), QUESTION, TWO)
+@PIECEWISE
+def test_an_answer_given_in_pieces_is_streamed_in_them(
+    stream_it: Callable[..., Any], mode: type[BaseSynthesizer]
+) -> None:
+    pieces, response = stream_it(mode(ScriptedLLM(), streaming=True), QUESTION, TWO)
     assert pieces == ["One ", "owner ", "[1]."]
     assert response.text == "One owner [1]."
 
 
 @BOTH_EVENTS
-def test_an_answer_given_in_pieces_is_told_in_them(told_by: Callable[..., list[Any]]) -> None:
-    told = told_by(Piecewise(ScriptedLLM()), QUESTION, TWO)
+@PIECEWISE
+def test_an_answer_given_in_pieces_is_told_in_them(
+    told_by: Callable[..., list[Any]], mode: type[BaseSynthesizer]
+) -> None:
+    told = told_by(mode(ScriptedLLM()), QUESTION, TWO)
     assert [event.text for event in told if isinstance(event, TextDelta)] == ["One ", "owner ", "[1]."]
 
 
