@@ -75,7 +75,8 @@ class ChatStore(Protocol):
     when it returns, and is seen by every later read, in other processes too where they share the store. Whoever
     writes to a session at the same time, no message is lost.
 
-    Messages are ordered as they were added, but one with a `turn` stands behind the last message of that turn.
+    Messages are ordered as they were added, but one with a `turn` stands behind the last message of that turn, and
+    stays there; where no message of that identity begins a turn, it stands alone.
     """
 
     def create_session(self, session_id: str | None = None, title: str = "") -> Session:

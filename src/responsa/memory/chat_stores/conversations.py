@@ -35,9 +35,12 @@ class Conversations:
 
     def create(self, now: float, session_id: str, title: str) -> Session:
         """Begin a session, or return the one that is there."""
+        return self._begun(now, session_id, title).session
+
+    def _begun(self, now: float, session_id: str, title: str = "") -> Conversation:
         if session_id not in self.sessions:
             self.sessions[session_id] = Conversation(Session(session_id, title, now, now))
-        return self.sessions[session_id].session
+        return self.sessions[session_id]
 
     def restore(self, session: Session, messages: Sequence[StoredMessage], states: dict[str, SessionState]) -> None:
         """Take in a session as it was."""
@@ -88,11 +91,16 @@ class Conversations:
 
     def add(self, now: float, session_id: str, messages: Sequence[StoredMessage]) -> None:
         """Add messages, each behind its turn."""
-        self.create(now, session_id, "")
-        conversation = self.sessions[session_id]
-        check_new([message.id for message in messages], conversation.ids)
+        check_new([message.id for message in messages], self._ids(session_id))
+        self._append(now, self._begun(now, session_id), messages)
+
+    def _append(self, now: float, conversation: Conversation, messages: Sequence[StoredMessage]) -> None:
         for message in messages:
-            conversation.messages.insert(_place(conversation.messages, message), message)
+            position = _place(conversation.messages, message.turn)
+            if position is not None:
+                conversation.messages.insert(position, message)
+            else:
+                conversation.messages.append(replace(message, turn="") if message.turn else message)
             conversation.ids.add(message.id)
         title = conversation.session.title or next(filter(None, map(title_of, messages)), "")
         conversation.session = replace(conversation.session, title=title, updated=now)
@@ -107,7 +115,7 @@ class Conversations:
             if present.id == message.id:
                 if expected is not None and present.status != expected:
                     return False
-                conversation.messages[position] = message
+                conversation.messages[position] = replace(message, turn=present.turn)
                 conversation.session = replace(conversation.session, updated=now)
                 return True
         return False
@@ -115,9 +123,8 @@ class Conversations:
     def set(self, now: float, session_id: str, messages: Sequence[StoredMessage]) -> None:
         """Put messages in the place of all that the session holds."""
         check_new([message.id for message in messages])
-        session = self.create(now, session_id, "")
-        self.sessions[session_id] = Conversation(session)
-        self.add(now, session_id, messages)
+        conversation = self.sessions[session_id] = Conversation(self._begun(now, session_id).session)
+        self._append(now, conversation, messages)
 
     def truncate(self, now: float, session_id: str, message_id: str, including: bool) -> int:
         """Remove what follows a message."""
@@ -131,12 +138,14 @@ class Conversations:
 
     def set_state(self, now: float, session_id: str, name: str, value: Any, expected_version: int) -> bool:
         """Keep a value with a session if its version is the expected one."""
-        self.create(now, session_id, "")
-        states = self.sessions[session_id].states
+        states = self._begun(now, session_id).states
         if states.get(name, SessionState()).version != expected_version:
             return False
         states[name] = SessionState(value, expected_version + 1)
         return True
+
+    def _ids(self, session_id: str) -> Collection[str]:
+        return self.sessions[session_id].ids if session_id in self.sessions else ()
 
     def _needed(self, session_id: str) -> Conversation:
         if session_id not in self.sessions:
@@ -164,10 +173,13 @@ def check_new(ids: Sequence[str], taken: Collection[str] = ()) -> None:
         seen.add(one)
 
 
-def _place(messages: list[StoredMessage], message: StoredMessage) -> int:
-    """Return where a message goes: behind the last one of its turn, else at the end."""
-    if message.turn:
+def _place(messages: list[StoredMessage], turn: str) -> int | None:
+    """Return the position behind the last message of a turn; None if no message of that identity begins one."""
+    if turn:
         for position in range(len(messages) - 1, -1, -1):
-            if message.turn in (messages[position].id, messages[position].turn):
-                return position + 1
-    return len(messages)
+            if messages[position].id == turn:
+                end = position + 1
+                while end < len(messages) and messages[end].turn == turn:
+                    end += 1
+                return None if messages[position].turn else end
+    return None
