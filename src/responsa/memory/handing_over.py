@@ -79,7 +79,7 @@ class HandingOver:
 
     def _feed(self, block: BaseMemoryBlock, turns: Sequence[TurnOfTalk], fallen: int) -> Program[bool]:
         held = self._held[block.name]
-        first = self._first(held, turns)
+        first = self._first(block, held, turns)
         pending = _closed(turns[first:fallen])
         if not pending:
             return False
@@ -107,14 +107,15 @@ class HandingOver:
             took = True
         return took
 
-    def _first(self, held: _Held, turns: Sequence[TurnOfTalk]) -> int:
+    def _first(self, block: BaseMemoryBlock, held: _Held, turns: Sequence[TurnOfTalk]) -> int:
         """Return the position of the first turn that a block has not taken in.
 
         Where the last message it took in is not there any more, the conversation is another one: it begins anew.
         """
         if not held.upto:
             return 0
-        for position, turn in enumerate(turns):
+        candidates = turns if block.belongs(held.value, self.session_id) else ()
+        for position, turn in enumerate(candidates):
             if any(message.id == held.upto for message in turn.messages):
                 return position + 1
         held.value, held.upto = None, ""
