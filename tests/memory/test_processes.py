@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -79,9 +79,11 @@ def test_processes_on_one_session_neither_lose_nor_mix_turns(where: str, store: 
     turns = 12
     names = ["a", "b", "c"]
     ways = [*WAYS, "blocking"]
-    with talking(where, ways[0], "a", turns) as a, talking(where, ways[1], "b", turns) as b:
-        with talking(where, ways[2], "c", turns) as c:
-            assert [process.wait(200) for process in (a, b, c)] == [0, 0, 0]
+    with ExitStack() as running:
+        started = [
+            running.enter_context(talking(where, way, name, turns)) for way, name in zip(ways, names, strict=True)
+        ]
+        assert [process.wait(200) for process in started] == [0, 0, 0]
     stored = store.list_messages("s")
     assert len(stored) == 2 * turns * len(names)
     for asked, answer in zip(stored[::2], stored[1::2], strict=True):

@@ -35,6 +35,15 @@ def spoken(messages: list[ChatMessage]) -> list[ChatMessage]:
     return [message for message in messages if message.role is not MessageRole.SYSTEM]
 
 
+def turn_starts(said: list[ChatMessage]) -> list[int]:
+    return [n for n, message in enumerate(said) if n == 0 or message.role is MessageRole.USER]
+
+
+def newest_turn(history: list[ChatMessage]) -> list[ChatMessage]:
+    said = spoken(history)
+    return said[turn_starts(said)[-1] :] if said else []
+
+
 @given(history=HISTORIES, limit=st.integers(1, 120), blocks=st.booleans(), method=st.sampled_from(InsertMethod))
 def test_the_limit_holds_whenever_it_is_read(
     history: list[ChatMessage], limit: int, blocks: bool, method: InsertMethod
@@ -59,9 +68,8 @@ def test_whole_turns_fall_out_from_the_oldest_and_no_more_than_needed(history: l
         assert spoken(recalled) == said
         assert [m for m in recalled if m.role is MessageRole.SYSTEM] == system
         return
-    kept = spoken(recalled)
-    starts = [n for n, message in enumerate(said) if n == 0 or message.role is MessageRole.USER]
-    newest = said[starts[-1] :] if said else []
+    kept, newest = spoken(recalled), newest_turn(history)
+    starts = turn_starts(said)
     if tokens([*system, *newest]) > limit:
         assert len(kept) in (0, len(newest))  # cut, or nothing at all
         return
@@ -74,12 +82,11 @@ def test_whole_turns_fall_out_from_the_oldest_and_no_more_than_needed(history: l
 @given(history=HISTORIES, limit=st.integers(30, 120))
 def test_system_messages_stay_in_front(history: list[ChatMessage], limit: int) -> None:
     recalled = memory([SYSTEM, *history], token_limit=limit).get()
-    system = [message for message in (SYSTEM, *history) if message.role is MessageRole.SYSTEM]
-    assert [message.role for message in recalled[: len(system)]] == [MessageRole.SYSTEM] * min(
-        len(recalled), len(system)
-    )
-    if tokens(system) <= limit // 2 and not tokens(history) > limit:
-        assert recalled[: len(system)] == system
+    system = [SYSTEM, *(message for message in history if message.role is MessageRole.SYSTEM)]
+    front = recalled[: len(system)]
+    assert all(message.role is MessageRole.SYSTEM for message in front)
+    if tokens([*system, *newest_turn(history)]) <= limit:
+        assert front == system
 
 
 @given(history=HISTORIES, limit=st.integers(1, 120))

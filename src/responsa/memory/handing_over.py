@@ -72,11 +72,6 @@ class HandingOver:
                 took |= yield from self._feed(block, turns, fallen)
         return took
 
-    def failed(self, block: BaseMemoryBlock, error: Exception) -> Program[None]:
-        """Tell of a block that failed, and leave it alone for the rest of this recall."""
-        self._failed.add(block.name)
-        yield from warn("memory_block_failed", block=block.name, reason=str(error))
-
     def _feed(self, block: BaseMemoryBlock, turns: Sequence[TurnOfTalk], fallen: int) -> Program[bool]:
         held = self._held[block.name]
         first = self._first(block, held, turns)
@@ -93,7 +88,9 @@ class HandingOver:
                 try:
                     planned, value = yield from _absorbed(block, held.value, messages, self.session_id)
                 except Exception as error:  # a user's own block may raise anything; nothing is lost, it is asked again
-                    yield from self.failed(block, as_step_error(block.name, error))
+                    self._failed.add(block.name)
+                    reason = str(as_step_error(block.name, error))
+                    yield from warn("memory_block_failed", block=block.name, reason=reason)
                     return took
             upto = batch[-1].messages[-1].id
             if not planned:
