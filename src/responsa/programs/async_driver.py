@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, closing
 from types import AsyncGeneratorType, GeneratorType
@@ -122,6 +121,8 @@ async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -
 async def _together(
     calls: Sequence[LLMCall], llm: LLM, number: int, concurrency: int | None, outcomes: list[Outcome]
 ) -> AsyncGenerator[Event, None]:
+    import asyncio
+
     limit = concurrency if concurrency is not None else (await llm.ametadata()).slots
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     batch = asyncio.ensure_future(call_together(calls, llm, number, limit, queue.put_nowait))
@@ -142,6 +143,8 @@ async def call_together(
 
     Cancelling it cancels every call under way.
     """
+    import asyncio
+
     results: list[Outcome] = [None] * len(calls)
     waiting = iter(enumerate(calls))
 

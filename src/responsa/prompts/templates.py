@@ -179,7 +179,9 @@ class ChatPromptTemplate(BasePromptTemplate):
 
 
 def _fill(block: ContentBlock, values: Mapping[str, object]) -> ContentBlock:
-    return TextBlock(substitute(block.text, values)) if isinstance(block, TextBlock) else block
+    if isinstance(block, TextBlock) and "{" in block.text:
+        return TextBlock(substitute(block.text, values))
+    return block
 
 
 class SelectorPromptTemplate(BasePromptTemplate):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import ClassVar, Final, Unpack
 
 from responsa.packing.budget import wanted_output
@@ -74,7 +73,7 @@ class Accumulate(BaseSynthesizer):
         counted = yield from count_passages(task.passages, self._image_tokens)
         fitted = yield from fit(counted, build, budget, packer=self._pack)
         calls = [
-            replace(build_call("answer", task, budget, messages, tokens, pack), item=index)
+            build_call("answer", task, budget, messages, tokens, pack, item=index)
             for index, (pack, messages, tokens) in enumerate(
                 zip(fitted.packs, fitted.messages, fitted.tokens, strict=True)
             )

@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal, TypeAlias, Unpack
 
 from responsa.packing.budget import Budget, share_out, wanted_output
 from responsa.packing.cutting import shorten
-from responsa.packing.fitting import Messages, budget_for, fit
+from responsa.packing.fitting import Fitted, Messages, budget_for, fit
 from responsa.packing.packer import Counted, count_passages, pack_each
 from responsa.packing.passages import EMPTY, Pack
 from responsa.programs import LLMCall, Program, count, emit, measure, warn
@@ -35,12 +35,16 @@ class _Course:
 
     Args:
         packs: What each call shows.
+        opening: The first call's messages.
+        opening_tokens: Their length.
         first: The budget of a call without an answer so far.
         refining: The budget of a call with one.
         reserve: Tokens kept in it for the answer so far.
     """
 
     packs: list[Pack]
+    opening: Messages
+    opening_tokens: int
     first: Budget
     refining: Budget
     reserve: int
@@ -105,27 +109,25 @@ class Refine(BaseSynthesizer):
         course = yield from self._plan_course(task, limits)
         last = len(course.packs) - 1
         kept = Reply("")
-        for position, pack in enumerate(course.packs):
+        for position in range(last + 1):
             known = bool(kept.text) and not refuses(kept.text)
             structure = self._refine_structure if known else self._first_structure
-            if known:
-                call, budget = (yield from self._refine(task, course, pack, kept.text)), course.refining
-            else:
-                call, budget = (yield from self._first(task, course, pack)), course.first
-            visible = not isinstance(structure, DecisionStructure)
-            call = replace(call, draft=position < last, visible=visible)
+            budget = course.refining if known else course.first
+            build = self._refine(task, course, position, kept.text) if known else self._first(task, course, position)
+            call = yield from build
             try:
                 reply = yield from ask_for(call, task, budget, structure)
             except ResponsaError as error:
                 if not kept.text:
                     raise
                 yield from emit(AnswerReplaced(kept.text))
+                yield from warn("step_failed", stage=call.stage, reason=str(error))
                 return Answer(kept.text, kept.value, error=error)
             if reply.text and reply.satisfied and not (known and refuses(reply.text)):
                 kept = reply
-                if position or not visible:
+                if position or not call.visible:
                     yield from emit(AnswerReplaced(kept.text))
-                if self._stops and not visible:
+                if self._stops and not call.visible:
                     break
         return Answer(kept.text, kept.value)
 
@@ -137,34 +139,32 @@ class Refine(BaseSynthesizer):
         window, wanted = limits.context_window, wanted_output(limits, task.sampling)
         counted = yield from count_passages(task.passages, self._image_tokens)
         first = yield from budget_for(lambda pack: self._first_messages(task, pack), window, wanted)
-        packs = yield from self._fit(task, counted, first)
-        course = _Course(packs, first, first, reserve=0)
-        if len(packs) > 1:
+        fitted = yield from self._fit(task, counted, first)
+        refining, reserve = first, 0
+        if len(fitted.packs) > 1:
             (fixed,) = yield from measure([self._refine_messages(task, EMPTY, "")])
             refining = share_out(window, fixed, wanted, min_room=_MIN_ROOM)
             reserve = min(refining.output, refining.room // 3)
             room = min(first.room, refining.room - reserve)
-            packs = yield from self._fit(task, counted, replace(first, room=room))
-            course = _Course(packs, first, refining, reserve)
-        given = min(course.first.output, course.refining.output)
+            fitted = yield from self._fit(task, counted, replace(first, room=room))
+        given = min(first.output, refining.output)
         if given < wanted:
             yield from warn("output_reserve_shrunk", wanted=wanted, given=given, window=window)
-        return course
+        return _Course(fitted.packs, fitted.messages[0], fitted.tokens[0], first, refining, reserve)
 
-    def _fit(self, task: Task, counted: Counted, budget: Budget) -> Program[list[Pack]]:
-        fitted = yield from fit(
-            counted, lambda pack: self._first_messages(task, pack), budget, packer=self._pack, measured=1
-        )
-        return fitted.packs
+    def _fit(self, task: Task, counted: Counted, budget: Budget) -> Program[Fitted]:
+        return fit(counted, lambda pack: self._first_messages(task, pack), budget, packer=self._pack, measured=1)
 
-    def _first(self, task: Task, course: _Course, pack: Pack) -> Program[LLMCall]:
-        messages = self._first_messages(task, pack)
-        (tokens,) = yield from measure([messages])
-        return build_call("answer", task, course.first, messages, tokens, pack)
+    def _first(self, task: Task, course: _Course, position: int) -> Program[LLMCall]:
+        messages, tokens = course.opening, course.opening_tokens
+        if position:
+            messages = self._first_messages(task, course.packs[position])
+            (tokens,) = yield from measure([messages])
+        return self._call("answer", task, course, position, messages, tokens)
 
-    def _refine(self, task: Task, course: _Course, pack: Pack, answer: str) -> Program[LLMCall]:
+    def _refine(self, task: Task, course: _Course, position: int, answer: str) -> Program[LLMCall]:
         """Build a refining call; the answer so far gives way until the measured prompt fits."""
-        budget = course.refining
+        budget, pack = course.refining, course.packs[position]
         (length,) = yield from count([answer])
         room = course.reserve
         shortened = answer
@@ -177,11 +177,32 @@ class Refine(BaseSynthesizer):
             if excess <= 0:
                 if shortened != answer:
                     yield from warn("answer_shortened", stage="refine", tokens=length, room=room)
-                call = build_call("refine", task, budget, messages, tokens, pack)
-                return replace(call, hold_back=may_refuse)
+                return self._call("refine", task, course, position, messages, tokens)
             room = min(room, length) - excess - 1
         table = (("refine prompt", tokens), ("answer", budget.output), ("excess", excess))
         raise WindowTooSmall(budget.window, table)
+
+    def _call(
+        self,
+        stage: Literal["answer", "refine"],
+        task: Task,
+        course: _Course,
+        position: int,
+        messages: Messages,
+        tokens: int,
+    ) -> LLMCall:
+        refines = stage == "refine"
+        return build_call(
+            stage,
+            task,
+            course.refining if refines else course.first,
+            messages,
+            tokens,
+            course.packs[position],
+            visible=not isinstance(self._refine_structure if refines else self._first_structure, DecisionStructure),
+            draft=position < len(course.packs) - 1,
+            hold_back=may_refuse if refines else None,
+        )
 
     def _first_messages(self, task: Task, pack: Pack) -> Messages:
         filters = isinstance(self._first_structure, DecisionStructure)

@@ -27,25 +27,25 @@ def respond(
     """Return a response whatever happens but an error before any answer: also when there is nothing to answer from."""
     if sources:
         yield from emit(SourcesFound(tuple(sources)))
-    response = Response(
-        "",
-        list(sources),
-        {source.node_id: dict(source.metadata) for source in sources},
-        language=task.prompts.language,
-    )
+    metadata = {source.node_id: dict(source.metadata) for source in sources}
     if synthesizer.needs_passages and not task.passages:
-        return replace(
-            response,
+        return Response(
+            "",
+            list(sources),
+            metadata,
             outcome=Outcome.NO_SOURCES,
+            language=task.prompts.language,
             coverage=coverage_of(sources, ()),
             grounded=False,
             placeholder=task.prompts.no_sources if empty_response is None else empty_response,
         )
     recorder = Recorder()
     answer = yield from traced(_answer(synthesizer, task, sources, recorder), recorder)
-    return replace(
-        response,
-        response=answer.text,
+    return Response(
+        answer.text,
+        list(sources),
+        metadata,
+        language=task.prompts.language,
         value=answer.value,
         items=tuple(replace(item, source_nodes=_nodes(item.numbers, sources)) for item in answer.items),
         outcome=_outcome(answer),
@@ -64,9 +64,6 @@ def _answer(
     answer = result if isinstance(result, Answer) else Answer(result)
     for stage, limit in _cut_stages(recorder).items():
         yield from warn("answer_cut", stage=stage, max_tokens=limit)
-    if answer.error is not None:
-        failed = next(record for record in recorder.calls if record.error is not None)
-        yield from warn("step_failed", stage=failed.call.stage, reason=str(answer.error))
     shown = {span.number for span in _spans(recorder)}
     for number in grounding.unknown_numbers(answer.text, shown) if recorder.calls and answer.grounded else ():
         yield from warn("unknown_citation", number=number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -104,6 +103,8 @@ class DecisionStructure(Structure):
         self._answer = answer
 
     def read(self, text: str) -> Reply:
+        import json
+
         try:
             fields = json.loads(_object_text(text))
         except ValueError as error:

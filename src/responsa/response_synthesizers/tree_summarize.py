@@ -95,7 +95,7 @@ class TreeSummarize(BaseSynthesizer):
 
     def _summaries(self, task: Task, budget: Budget, fitted: Fitted) -> Program[list[Reply | Failed]]:
         calls = [
-            replace(build_call("summarize", task, budget, messages, tokens, pack), visible=False)
+            build_call("summarize", task, budget, messages, tokens, pack, visible=False)
             for pack, messages, tokens in zip(fitted.packs, fitted.messages, fitted.tokens, strict=True)
         ]
         return (yield from ask_all_for(calls, task, budget, None))

@@ -29,6 +29,10 @@ class Sampling:
     output_schema: Mapping[str, Any] | None = field(default=None, hash=False)
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    def bounded(self, max_tokens: int) -> Sampling:
+        """Return the same with another limit of the answer's tokens."""
+        return Sampling(max_tokens, self.temperature, self.top_p, self.stop, self.seed, self.output_schema, self.extra)
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -46,6 +45,8 @@ class ImageBlock:
         """The address a server is given: `url`, or the bytes as a `data:` address."""
         if self.url:
             return self.url
+        import base64
+
         return f"data:{self.image_mimetype};base64,{base64.b64encode(self.image).decode('ascii')}"
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,6 +20,8 @@ class MetadataMode(StrEnum):
 
 
 def _new_id() -> str:
+    import uuid
+
     return str(uuid.uuid4())
 
 
@@ -64,6 +63,9 @@ class TextNode:
     @property
     def hash(self) -> str:
         """SHA-256 of the text and metadata, in hexadecimal: equal for equal content."""
+        import hashlib
+        import json
+
         content = json.dumps([self.text, self.metadata], ensure_ascii=False, sort_keys=True, default=str)
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
