@@ -5,9 +5,8 @@ The names below load what they need when they are first used; `import responsa` 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .lazy_exports import lazy_exports
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .packing.chat_prompt_helper import ChatPromptHelper
@@ -70,8 +69,12 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:
-    __getattr__ = lazy_exports(__name__, _HOMES)
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'responsa' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name], __name__), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, closing
 from types import AsyncGeneratorType, GeneratorType
 from typing import Any, TypeVar
@@ -71,7 +71,9 @@ async def _in_turn(
         else:
             outcome = await _do(effect, llm)
             if isinstance(outcome, GeneratorType):
-                outcome = _awaited(outcome)
+                from responsa.llms.threads import in_threads
+
+                outcome = in_threads(outcome)
             if isinstance(outcome, AsyncGeneratorType):
                 async with aclosing(_spoken(outcome, number, outcomes)) as events:
                     async for event in events:
@@ -93,12 +95,6 @@ async def _spoken(
         outcomes.append("".join(said))
     except Exception as error:  # user code may raise anything; it reaches the program as the outcome
         outcomes.append(Failed(as_step_error("perform", error)))
-
-
-async def _awaited(pieces: Generator[str, None, Any]) -> AsyncGenerator[str, None]:
-    with closing(pieces):
-        for piece in pieces:
-            yield piece
 
 
 async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -> AsyncGenerator[Event, None]:

@@ -37,6 +37,13 @@ class Structure(ABC):
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
 
+    @property
+    def told(self) -> str:
+        """The schema as a model may be told it."""
+        import json
+
+        return json.dumps(self.schema, ensure_ascii=False, separators=(",", ":"))
+
     @abstractmethod
     def read(self, text: str) -> Reply:
         """Return what `text` holds, bare or inside prose or a code fence.

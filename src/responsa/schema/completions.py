@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 
@@ -129,3 +129,7 @@ class LLMMetadata:
     exact_counts: bool = False
     prompt_speed: float | None = None
     output_speed: float | None = None
+
+    def with_window(self, context_window: int, num_output: int) -> LLMMetadata:
+        """Return the same with another window and reserve for an answer."""
+        return replace(self, context_window=context_window, num_output=num_output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 
 class MessageRole(StrEnum):
@@ -21,6 +21,8 @@ class MessageRole(StrEnum):
 class TextBlock:
     """A piece of text."""
 
+    block_type: ClassVar[str] = "text"
+
     text: str
 
 
@@ -35,6 +37,8 @@ class ImageBlock:
         detail: The detail an OpenAI server is asked for.
     """
 
+    block_type: ClassVar[str] = "image"
+
     url: str = ""
     image: bytes = b""
     image_mimetype: str = "image/png"
@@ -48,6 +52,10 @@ class ImageBlock:
         import base64
 
         return f"data:{self.image_mimetype};base64,{base64.b64encode(self.image).decode('ascii')}"
+
+    def inline_url(self) -> str:
+        """Return `address`, as templates written for LlamaIndex ask for it."""
+        return self.address
 
 
 ContentBlock: TypeAlias = TextBlock | ImageBlock

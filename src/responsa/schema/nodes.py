@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -173,6 +173,11 @@ class QueryBundle:
 
     def __str__(self) -> str:
         return self.query_str
+
+
+def as_sources(nodes: Iterable[NodeWithScore | TextNode] | None) -> list[NodeWithScore]:
+    """Return passages with their scores; a bare passage has none."""
+    return [node if isinstance(node, NodeWithScore) else NodeWithScore(node) for node in nodes or ()]
 
 
 def as_query(query: str | QueryBundle) -> QueryBundle:
