@@ -35,11 +35,12 @@ def build_call(
     draft: bool = False,
     item: int | None = None,
     hold_back: Callable[[str, bool], bool] | None = None,
+    most_tokens: int | None = None,
 ) -> LLMCall:
     """Return the call of measured messages, its answer bounded by the budget; see `LLMCall` for the rest."""
     sampling = task.sampling.bounded(budget.output)
     spans = pack.spans if pack else ()
-    return LLMCall(stage, messages, sampling, spans, visible, draft, hold_back, item, tokens)
+    return LLMCall(stage, messages, sampling, spans, visible, draft, hold_back, item, tokens, most_tokens)
 
 
 def ask_for(call: LLMCall, task: Task, budget: Budget, structure: Structure | None) -> Program[Reply]:

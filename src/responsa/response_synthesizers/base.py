@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
@@ -9,7 +10,7 @@ from responsa import grounding
 from responsa.instrumentation import CBEventType, observed
 from responsa.packing.passages import Passage, passages_of, passages_of_messages, passages_of_texts
 from responsa.programs import Perform, Program, aplan, arun, astream, dry_run, emit, perform, plan, run, stream
-from responsa.schema.errors import MissingPart
+from responsa.schema.errors import InvalidOption, MissingPart
 from responsa.schema.events import Event, PlanMade
 from responsa.schema.messages import ChatMessage
 from responsa.schema.nodes import NodeWithScore, QueryBundle, TextNode, as_query, as_sources
@@ -20,7 +21,7 @@ from responsa.schema.response import AsyncStreamingResponse, Response, Streaming
 from .configuration import SynthesizerConfiguration
 from .question import checked_question
 from .responding import respond, with_coverage
-from .task import Answer, Task, sampling_of
+from .task import RESERVED_VARIABLES, Answer, Task, sampling_of
 from .text_stream import atext_pieces, text_pieces
 
 Nodes: TypeAlias = Sequence[NodeWithScore | TextNode]
@@ -74,13 +75,19 @@ class BaseSynthesizer(SynthesizerConfiguration):
             Perform(
                 type(self).__name__,
                 lambda: self.get_response(task.query_str, texts, **variables),
-                lambda: self.aget_response(task.query_str, texts, **variables),
+                lambda: self._aget_own(task.query_str, texts, variables),
                 asks_model=True,
             )
         )
         if isinstance(answer, str):
             return answer
         return Answer(answer.model_dump_json() if hasattr(answer, "model_dump_json") else str(answer), value=answer)
+
+    async def _aget_own(self, query_str: str, texts: Sequence[str], variables: Mapping[str, Any]) -> Any:
+        """Call a subclass's `aget_response`, or its `get_response` in a thread where that is all it has."""
+        if type(self).aget_response is BaseSynthesizer.aget_response:
+            return await asyncio.to_thread(self.get_response, query_str, texts, **variables)
+        return await self.aget_response(query_str, texts, **variables)
 
     def respond(
         self,
@@ -288,6 +295,8 @@ class BaseSynthesizer(SynthesizerConfiguration):
         history: Sequence[ChatMessage] = (),
     ) -> Task:
         question = checked_question(as_query(query).query_str)
+        for name in RESERVED_VARIABLES.intersection(variables or ()):
+            raise InvalidOption(name, "a variable of yours", "another name, as the mode fills it in itself")
         return Task(
             question,
             tuple(passages),

@@ -59,6 +59,8 @@ class SynthesizerConfiguration(PromptMixin):
         self._multimodal = options.get("multimodal", False)
         self._verbose = options.get("verbose", False)
         self._language = options.get("language")
+        if self._language not in (None, "auto", "en", "zh"):
+            raise InvalidOption("language", self._language, '"auto", "en" or "zh"')
         self._empty_response = options.get("empty_response")
         self._prompts: dict[str, BasePromptTemplate | None] = {}
 

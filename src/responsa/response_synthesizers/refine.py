@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, TypeAlias, Unpack
 
-from responsa.packing.budget import Budget
+from responsa.packing.budget import MARGIN, Budget
 from responsa.packing.cutting import shorten
 from responsa.packing.fitting import Fitted, Messages, fit
 from responsa.packing.packer import Counted, pack_each
@@ -49,6 +49,16 @@ class _Course:
     first: Budget
     refining: Budget
     reserve: int
+
+    @property
+    def later(self) -> Budget:
+        """The budget of every call but the first: of the two kinds the smaller answer, so that a plan holds."""
+        return replace(self.refining, output=min(self.first.output, self.refining.output))
+
+    def most_tokens(self, pack: Pack) -> int:
+        """Return the most tokens a later call's prompt can have, whatever was answered before."""
+        longest = max(self.first.fixed, self.refining.fixed + self.reserve) + pack.tokens + MARGIN
+        return min(longest, self.later.window - self.later.output)
 
 
 class Refine(BaseSynthesizer):
@@ -114,13 +124,13 @@ class Refine(BaseSynthesizer):
             known = bool(kept.text) and not refuses(kept.text)
             try:
                 call = yield from self._call(task, course, position, kept.text if known else None)
-                budget = course.refining if known else course.first
+                budget = course.later if position or known else course.first
                 reply = yield from ask_for(call, task, budget, self._structure_of(refines=known))
             except ResponsaError as error:
                 if not kept.text:
                     raise
                 yield from emit(AnswerReplaced(kept.text))
-                yield from warn("step_failed", stage="refine" if known else "answer", reason=str(error))
+                yield from warn("step_failed", stage=_stage(position, known), reason=str(error))
                 return Answer(kept.text, kept.value, error=error)
             if reply.text and reply.satisfied and not (known and refuses(reply.text)):
                 kept = reply
@@ -159,6 +169,7 @@ class Refine(BaseSynthesizer):
         """Build the call of a pack: a refining one where there is an answer so far."""
         pack = course.packs[position]
         refines = answer is not None
+        later = refines or position > 0
         if answer is not None:
             messages, tokens = yield from self._refining(task, course, pack, answer)
         elif position == 0:
@@ -166,22 +177,23 @@ class Refine(BaseSynthesizer):
         else:
             messages = self._first_messages(task, pack)
             (tokens,) = yield from measure([messages])
-            _check(course.first, tokens)
+            _check(course.later, tokens)
         return build_call(
-            "refine" if refines else "answer",
+            _stage(position, refines),
             task,
-            course.refining if refines else course.first,
+            course.later if later else course.first,
             messages,
             tokens,
             pack,
             visible=not isinstance(self._structure_of(refines=refines), DecisionStructure),
             draft=position < len(course.packs) - 1,
             hold_back=may_refuse if refines else None,
+            most_tokens=course.most_tokens(pack) if later else None,
         )
 
     def _refining(self, task: Task, course: _Course, pack: Pack, answer: str) -> Program[tuple[Messages, int]]:
         """Build and measure a refining prompt; the answer so far gives way until it fits."""
-        budget = course.refining
+        budget = course.later
         (length,) = yield from count([answer])
         room = course.reserve
         shortened = answer
@@ -209,6 +221,11 @@ class Refine(BaseSynthesizer):
         if isinstance(self._structure_of(refines=name == "refine_template"), DecisionStructure):
             return prompts.refine_decide if name == "refine_template" else prompts.text_qa_decide
         return super()._default_template(name, prompts)
+
+
+def _stage(position: int, refines: bool) -> str:
+    """Return what a call is for; every one but the first counts as refining, also where no answer is there yet."""
+    return "refine" if position or refines else "answer"
 
 
 def _check(budget: Budget, tokens: int) -> None:

@@ -62,7 +62,7 @@ def _answer(
     synthesizer: BaseSynthesizer, task: Task, sources: Sequence[NodeWithScore], recorder: Recorder
 ) -> Program[tuple[Answer, tuple[SourceCoverage, ...]]]:
     result = yield from synthesizer.program(task)
-    answer = result if isinstance(result, Answer) else Answer(result)
+    answer = result if isinstance(result, Answer) else Answer(result.strip())
     for stage, limit in _cut_stages(recorder).items():
         yield from warn("answer_cut", stage=stage, max_tokens=limit)
     spans = [span for record in recorder.calls if record.completion is not None for span in record.call.spans]

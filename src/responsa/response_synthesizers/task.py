@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from responsa.packing.fitting import Messages
 from responsa.packing.passages import EMPTY, Pack, Passage
@@ -58,6 +58,10 @@ class Task:
             messages = _with_history(messages, self.history)
         media = () if blocks.shown else pack.media
         return tuple(_with_media(messages, media) if media else messages)
+
+
+RESERVED_VARIABLES: Final = frozenset(["query_str", "context_str", "context_msg", "context_messages", "llm"])
+"""Names that a mode fills in, which a caller's own variables cannot have."""
 
 
 class ContextMessages:
