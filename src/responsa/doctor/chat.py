@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from ..http.client import HTTPClient
 from ..http.messages import Exchange, Request
-from ..http.timeouts import Timeout
 from ..llms.prompt_text import messages_to_prompt
 from ..llms.request_body import messages_body
 from ..llms.structured import PROMPT, way_body, ways_of
@@ -28,7 +27,7 @@ from .connection import aobserve_server, check_connection, check_model
 from .finding import Finding
 from .probing import Probing, StreamSeen
 from .roles import observe_roles
-from .servers import ChatServer
+from .servers import ChatServer, client_options
 from .template_checks import check_chat_template, check_template_echo
 
 # All probes of the chat model together: long enough for a small model on a busy machine.
@@ -65,14 +64,7 @@ async def aexamine_chat_server(
         transport: An httpx2 transport to use instead of the network, for tests.
         clock: Tells the time, in seconds.
     """
-    client = HTTPClient(
-        server.api_base,
-        api_key=server.api_key,
-        timeout=Timeout(total=seconds, silence=seconds, connect=min(seconds, Timeout().connect)),
-        max_retries=0,
-        default_headers=server.default_headers,
-        transport=transport,
-    )
+    client = HTTPClient(server.api_base, **client_options(server, seconds, transport))
     try:
         seen = await _Examination(server, Probing(client, seconds, clock)).observe()
     finally:

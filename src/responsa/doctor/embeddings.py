@@ -7,13 +7,12 @@ from typing import Any, Final
 
 from ..embeddings.openai_like import OpenAILikeEmbedding
 from ..http.client import HTTPClient
-from ..http.timeouts import Timeout
 from ..schema.errors import ServerError
 from .connection import aobserve_server, check_connection, check_model
 from .embedding_checks import EmbeddingSeen, check_dimension, check_prefix
 from .finding import Finding
 from .probing import Probing
-from .servers import EmbeddingServer, IndexFacts
+from .servers import EmbeddingServer, IndexFacts, client_options
 
 DEFAULT_SECONDS: Final = 60.0
 TEXT: Final = "The harbour library opens at nine."
@@ -37,14 +36,8 @@ async def aexamine_embedding_server(
         seconds: The longest the examination may take.
         transport: An httpx2 transport to use instead of the network, for tests.
     """
-    limits: dict[str, Any] = {
-        "api_key": server.api_key,
-        "timeout": Timeout(total=seconds, silence=seconds, connect=min(seconds, Timeout().connect)),
-        "max_retries": 0,
-        "default_headers": server.default_headers,
-        "transport": transport,
-    }
-    client = HTTPClient(server.api_base, **limits)
+    options = client_options(server, seconds, transport)
+    client = HTTPClient(server.api_base, **options)
     try:
         probing = Probing(client, seconds)
         said = await aobserve_server(
@@ -52,7 +45,7 @@ async def aexamine_embedding_server(
         )
         seen = EmbeddingSeen(said, server, server.model_name or said.known.model or "default", index)
         if not isinstance(said.served, ServerError | None):
-            await _aobserve_vectors(probing, seen, limits)
+            await _aobserve_vectors(probing, seen, options)
     finally:
         await client.aclose()
     return [
@@ -63,13 +56,13 @@ async def aexamine_embedding_server(
     ]
 
 
-async def _aobserve_vectors(probing: Probing, seen: EmbeddingSeen, limits: Mapping[str, Any]) -> None:
+async def _aobserve_vectors(probing: Probing, seen: EmbeddingSeen, options: Mapping[str, Any]) -> None:
     """Embed one text in every way that may make a difference."""
     server = seen.settings
 
     def embedding(**ways: Any) -> OpenAILikeEmbedding:
         return OpenAILikeEmbedding(
-            seen.model_name, api_base=server.api_base, dimensions=server.dimensions, **ways, **limits
+            seen.model_name, api_base=server.api_base, dimensions=server.dimensions, **ways, **options
         )
 
     configured = embedding(

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..http.timeouts import Timeout
+
 
 @dataclass(frozen=True, slots=True)
 class ChatServer:
@@ -66,3 +68,16 @@ class IndexFacts:
 
     embed_model: str
     dimensions: int
+
+
+def client_options(server: ChatServer | EmbeddingServer, seconds: float, transport: Any) -> dict[str, Any]:
+    """Return the options of a client that examines a server: nothing is tried twice, and nothing outlives its time."""
+    # A llama-server ends a connection after each streamed reply without saying so; nothing is tried again here.
+    apart = {} if server.api_base.startswith("https:") else {"Connection": "close"}
+    return {
+        "api_key": server.api_key,
+        "timeout": Timeout(total=seconds, silence=seconds, connect=min(seconds, Timeout().connect)),
+        "max_retries": 0,
+        "default_headers": {**apart, **(server.default_headers or {})},
+        "transport": transport,
+    }
