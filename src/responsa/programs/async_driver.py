@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, closing
-from types import AsyncGeneratorType
+from types import AsyncGeneratorType, GeneratorType
 from typing import Any, TypeVar
 
 from responsa.schema.calls import LLMCall
@@ -71,6 +71,8 @@ async def _in_turn(
             outcomes.append(None)
         else:
             outcome = await _do(effect, llm)
+            if isinstance(outcome, GeneratorType):
+                outcome = _awaited(outcome)
             if isinstance(outcome, AsyncGeneratorType):
                 async with aclosing(_spoken(outcome, number, outcomes)) as events:
                     async for event in events:
@@ -92,6 +94,12 @@ async def _spoken(
         outcomes.append("".join(said))
     except Exception as error:  # user code may raise anything; it reaches the program as the outcome
         outcomes.append(Failed(as_step_error("perform", error)))
+
+
+async def _awaited(pieces: Generator[str, None, Any]) -> AsyncGenerator[str, None]:
+    with closing(pieces):
+        for piece in pieces:
+            yield piece
 
 
 async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -> AsyncGenerator[Event, None]:
