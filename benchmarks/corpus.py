@@ -1,7 +1,7 @@
 """Passages, questions and vectors for the benchmarks: as much as is asked for, the same every time.
 
-Real paragraphs of XQuAD with real questions stand among made ones. A made passage is sentences of other real paragraphs
-in which four of ten words are replaced by words drawn from the whole corpus. A word that is rare in the corpus is
+Real paragraphs of XQuAD with real questions stand among made ones. A made passage is sentences of other articles in
+which four of ten words are replaced by words drawn from the whole corpus. A word that is rare in the corpus is
 mostly replaced by a new one, put together from two: a large collection of text has far more words than a small one, and
 a name that stands in one of a hundred passages does not stand in a thousand of a hundred thousand.
 
@@ -54,7 +54,9 @@ def load(n_passages: int, n_questions: int, seed: int = 1) -> tuple[list[Passage
     questions: list[Question] = []
     for language in ("en", "zh"):
         paragraphs = [one for one in _paragraphs() if one["language"] == language]
-        real, pool = paragraphs[::2], paragraphs[1::2]
+        titles = sorted({one["title"] for one in paragraphs})[::2]
+        real = [one for one in paragraphs if one["title"] in titles]
+        pool = [one for one in paragraphs if one["title"] not in titles]
         asked = [
             Question(language, question, f"{language}-real-{number}")
             for number, one in enumerate(real)

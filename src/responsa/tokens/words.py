@@ -118,10 +118,9 @@ def _stem(word: str) -> str:
 
 @cache
 def _stemmer() -> Any:
-    # Not snowballstemmer.stemmer(): that takes PyStemmer where it is installed, and stems must not differ by machine.
-    from snowballstemmer.english_stemmer import EnglishStemmer
+    from Stemmer import Stemmer
 
-    return EnglishStemmer()
+    return Stemmer("english", 0)  # without its own cache: there is one above
 
 
 @cache

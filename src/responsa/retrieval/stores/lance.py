@@ -39,8 +39,8 @@ WRITES_BETWEEN: Final = 64
 """The writes after which a long ingest brings the indexes up to date, if it has doubled the table."""
 REFINE: Final = 3
 """The candidates that are compared exactly, for each passage asked for."""
-KEPT_FOR: Final = timedelta(minutes=10)
-"""How long older versions are kept for readers that still use them."""
+KEPT_FOR: Final = timedelta(minutes=1)
+"""How long older versions are kept for searches that are under way; each search begins with the newest."""
 CHECK_FOR_NEWS: Final = timedelta(0)
 """Every read sees what any process has written."""
 
