@@ -88,6 +88,11 @@ def test_a_line_break_in_wrapped_prose_ends_nothing() -> None:
     assert sentences(chinese) == [chinese]
 
 
+def test_a_quotation_is_read_like_the_prose_it_is() -> None:
+    quoted = "> Continuing the analogy, consider a server at a restaurant\n> taking orders.\n>\n> Next paragraph"
+    assert sentences(quoted) == [quoted[: quoted.index(">\n>")], ">\n", "> Next paragraph"]
+
+
 @pytest.mark.parametrize("text", ["", " ", "\n\n", "...", "。", "\ud800.", "…\n…"])
 def test_odd_texts_are_covered(text: str) -> None:
     assert "".join(sentences(text)) == text

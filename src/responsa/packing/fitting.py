@@ -12,9 +12,10 @@ from responsa.schema.messages import ChatMessage
 
 from .budget import MIN_ROOM, Budget, share_out
 from .packer import Counted, pack
-from .passages import Pack
+from .passages import EMPTY, Pack
 
 Messages: TypeAlias = tuple[ChatMessage, ...]
+Builder: TypeAlias = Callable[[Pack], Messages]
 Packer: TypeAlias = Callable[[Counted, int], Program[list[Pack]]]
 _ROUNDS: Final = 6
 
@@ -34,17 +35,15 @@ class Fitted:
     tokens: list[int]
 
 
-def budget_for(
-    build: Callable[[str], Messages], window: int, wanted: int, *, min_room: int = MIN_ROOM
-) -> Program[Budget]:
-    """Share out a window for the messages that `build` makes of a context; see `share_out`."""
-    (fixed,) = yield from measure([build("")])
+def budget_for(build: Builder, window: int, wanted: int, *, min_room: int = MIN_ROOM) -> Program[Budget]:
+    """Share out a window for the messages that `build` makes of a pack; see `share_out`."""
+    (fixed,) = yield from measure([build(EMPTY)])
     return share_out(window, fixed, wanted, min_room=min_room)
 
 
 def fit(
     counted: Counted,
-    build: Callable[[str], Messages],
+    build: Builder,
     budget: Budget,
     *,
     packer: Packer = pack,
@@ -57,7 +56,7 @@ def fit(
 
     Args:
         counted: The passages to be shown.
-        build: Makes the messages of a rendered pack.
+        build: Makes the messages that show a pack.
         budget: The window's shares.
         packer: `pack`, or `pack_each` for one passage a prompt.
         measured: How many prompts to build and measure, from the first; all when left out.
@@ -70,7 +69,7 @@ def fit(
     excess = 0
     for _ in range(_ROUNDS):
         packs = yield from packer(counted, room)
-        messages = [build(one.render()) for one in packs[:measured]]
+        messages = [build(one) for one in packs[:measured]]
         tokens = yield from measure(messages)
         excess = max(tokens, default=0) - limit
         if excess <= 0:

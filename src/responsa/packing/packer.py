@@ -17,20 +17,22 @@ _AROUND: Final = f'[8888]\n{FENCE}"\n\n{FENCE}"{SEPARATOR}'
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Passages with their lengths in tokens, and what the fence around each takes up."""
+    """Passages with their lengths in tokens, what the fence around each takes up, and what a picture counts."""
 
     passages: tuple[Passage, ...]
     tokens: tuple[int, ...]
     around: int
+    image_tokens: int = 0
 
     def __len__(self) -> int:
         return len(self.passages)
 
 
-def count_passages(passages: Sequence[Passage]) -> Program[Counted]:
-    """Count the tokens of each passage, once."""
+def count_passages(passages: Sequence[Passage], image_tokens: int = 0) -> Program[Counted]:
+    """Count the tokens of each passage, once; each of its pictures counts `image_tokens`."""
     around, *tokens = yield from count([_AROUND, *(passage.body for passage in passages)])
-    return Counted(tuple(passages), tuple(tokens), around)
+    total = (text + image_tokens * len(passage.media) for text, passage in zip(tokens, passages, strict=True))
+    return Counted(tuple(passages), tuple(total), around, image_tokens)
 
 
 def pack(counted: Counted, room: int) -> Program[list[Pack]]:
@@ -70,7 +72,7 @@ def pack_first(counted: Counted, room: int) -> Program[list[Pack]]:
         left = room - used
         if tokens + counted.around > left:
             if left - counted.around > 0:
-                pieces += (yield from _cut_passage(passage, left - counted.around, counted.around))[:1]
+                pieces += (yield from _cut_passage(passage, left - counted.around, counted))[:1]
             break
         pieces.append(Piece(passage, 0, len(passage.text), tokens + counted.around))
         used += tokens + counted.around
@@ -84,13 +86,21 @@ def _pieces(counted: Counted, room: int) -> Program[list[Piece]]:
         if tokens + around <= room:
             pieces.append(Piece(passage, 0, len(passage.text), tokens + around))
         else:
-            pieces += yield from _cut_passage(passage, room - around, around)
+            pieces += yield from _cut_passage(passage, room - around, counted)
     return pieces
 
 
-def _cut_passage(passage: Passage, room: int, around: int) -> Program[list[Piece]]:
+def _cut_passage(passage: Passage, room: int, counted: Counted) -> Program[list[Piece]]:
+    """Cut a passage to pieces of `room` tokens; its pictures, which cannot be cut, are a piece of their own."""
+    around = counted.around
+    pieces: list[Piece] = []
+    if passage.media:
+        pictures = replace(passage, head="", tail="")
+        pieces.append(Piece(pictures, 0, 0, counted.image_tokens * len(passage.media) + around))
+        passage = replace(passage, media=())
     head, tail = yield from count([passage.head, passage.tail])
     if head + tail > room // 2:
         passage, head, tail = replace(passage, head="", tail=""), 0, 0
-    pieces = yield from cut(passage.text, max(room - head - tail, 1))
-    return [Piece(passage, start, end, tokens + head + tail + around) for (start, end), tokens in pieces]
+    parts = yield from cut(passage.text, max(room - head - tail, 1))
+    pieces += [Piece(passage, start, end, tokens + head + tail + around) for (start, end), tokens in parts]
+    return pieces

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from responsa.schema.messages import ChatMessage, ImageBlock
 from responsa.schema.nodes import MetadataMode, NodeWithScore
 from responsa.schema.spans import Span
 
@@ -22,6 +23,7 @@ class Passage:
         text: The node's text.
         head: What stands before the text: the metadata the model sees.
         tail: What stands after it.
+        media: Pictures that belong to it.
     """
 
     number: int
@@ -29,6 +31,7 @@ class Passage:
     text: str
     head: str = ""
     tail: str = ""
+    media: tuple[ImageBlock, ...] = ()
 
     @property
     def body(self) -> str:
@@ -59,6 +62,15 @@ def passages_of(sources: Sequence[NodeWithScore]) -> list[Passage]:
     """Return the passages of `sources`, numbered from 1 in their order, those without any content left out."""
     passages = (Passage.of_node(number, source) for number, source in enumerate(sources, 1))
     return [passage for passage in passages if passage.body.strip()]
+
+
+def passages_of_messages(messages: Sequence[ChatMessage]) -> list[Passage]:
+    """Return the passages of messages: their texts, with their pictures."""
+    passages = (
+        Passage(number, "", message.content, media=tuple(b for b in message.blocks if isinstance(b, ImageBlock)))
+        for number, message in enumerate(messages, 1)
+    )
+    return [passage for passage in passages if passage.media or passage.text.strip()]
 
 
 def passages_of_texts(texts: Sequence[str]) -> list[Passage]:
@@ -117,6 +129,11 @@ class Pack:
         """What the pack takes up in a prompt."""
         return sum(piece.tokens for piece in self.pieces)
 
+    @property
+    def media(self) -> tuple[ImageBlock, ...]:
+        """The pictures of the pack's passages, each passage's with its first piece."""
+        return tuple(block for piece in self.pieces if piece.start == 0 for block in piece.passage.media)
+
     def render(self) -> str:
         """Return the pack as the prompt shows it."""
         return SEPARATOR.join(piece.render() for piece in self.pieces)
@@ -124,3 +141,6 @@ class Pack:
     def plain(self) -> str:
         """Return the pieces' texts alone, joined by a blank line."""
         return SEPARATOR.join(piece.plain for piece in self.pieces)
+
+
+EMPTY = Pack(())

@@ -80,25 +80,30 @@ class PromptHelper:
         Raises:
             WindowTooSmall: The template leaves no room.
         """
-        counts = self._counter(llm)
-        room = self._room(prompt, llm, padding)
+        counts = self.counter(llm)
+        room = self.room(prompt, llm, padding)
         passages = tuple(Passage(0, "", text) for text in text_chunks if text.strip())
         tokens = counts([SEPARATOR, *(passage.text for passage in passages)])
         counted = Counted(passages, tuple(tokens[1:]), tokens[0])
-        packs = _counting(pack(counted, room), counts)
+        packs = counting(pack(counted, room), counts)
         return [one.plain() for one in packs] or [""]
 
     def truncate(
         self, prompt: BasePromptTemplate, text_chunks: Sequence[str], padding: int = 5, llm: LLM | None = None
     ) -> list[str]:
         """Cut each text to its equal share of the room in `prompt`, at a sentence's end; see `repack`."""
-        counts = self._counter(llm)
-        room = self._room(prompt, llm, padding) // max(len(text_chunks), 1)
+        counts = self.counter(llm)
+        room = self.room(prompt, llm, padding) // max(len(text_chunks), 1)
         if room < 1:
             raise WindowTooSmall(self.context_window, (("texts", len(text_chunks)),))
-        return [_counting(shorten(text, room), counts) for text in text_chunks]
+        return [counting(shorten(text, room), counts) for text in text_chunks]
 
-    def _room(self, prompt: BasePromptTemplate, llm: LLM | None, padding: int) -> int:
+    def room(self, prompt: BasePromptTemplate, llm: LLM | None, padding: int) -> int:
+        """Return the tokens that `prompt` leaves for context.
+
+        Raises:
+            WindowTooSmall: None.
+        """
         messages = prompt.format_messages(llm, **dict.fromkeys(prompt.template_vars, ""))
         fixed = llm.count_prompts([messages])[0] if llm is not None else self._prompt_tokens(messages)
         room = self.context_window - self.num_output - fixed - padding
@@ -110,9 +115,10 @@ class PromptHelper:
         return room
 
     def _prompt_tokens(self, messages: Sequence[ChatMessage]) -> int:
-        return sum(self._counter(None)([message.content for message in messages])) + _MESSAGE_TOKENS * len(messages)
+        return sum(self.counter(None)([message.content for message in messages])) + _MESSAGE_TOKENS * len(messages)
 
-    def _counter(self, llm: LLM | None) -> Callable[[Sequence[str]], list[int]]:
+    def counter(self, llm: LLM | None) -> Callable[[Sequence[str]], list[int]]:
+        """Return what counts texts: the helper's own tokenizer, else the LLM's, else a safe estimate."""
         if self._tokenizer is not None:
             tokenizer = self._tokenizer
             return lambda texts: [len(tokenizer(text)) for text in texts]
@@ -121,7 +127,7 @@ class PromptHelper:
         return lambda texts: [estimate_tokens(text) for text in texts]
 
 
-def _counting(program: Program[T], counts: Callable[[Sequence[str]], list[int]]) -> T:
+def counting(program: Program[T], counts: Callable[[Sequence[str]], list[int]]) -> T:
     """Run a program that does nothing but count."""
     outcomes: list[list[int]] | None = None
     while True:

@@ -29,7 +29,7 @@ class CallReader:
         self._reasoning: list[str] = []
         self._finish = Finish()
         self._held = ""
-        self._released = call.hold_back is None
+        self._released = False
         self._sent = perf_counter()
         self._first: float | None = None
 
@@ -58,10 +58,13 @@ class CallReader:
         return events
 
     def _shown(self, text: str, *, ended: bool) -> list[Event]:
-        """Return the event of a piece of text, or none for as long as it is held back."""
+        """Return the event of a piece of text, or none for as long as it is held back.
+
+        White space before the first word is no part of an answer, which may replace one that has words.
+        """
         if not self._released:
-            text = self._held = self._held + text
-            if self.call.hold_back is not None and self.call.hold_back(text, ended):
+            text = self._held = (self._held + text).lstrip()
+            if not text or (self.call.hold_back is not None and self.call.hold_back(text, ended)):
                 return []
             self._released = True
         return [TextDelta(text, self.number, self.call.draft, self.call.item)] if text else []

@@ -33,9 +33,10 @@ class Journal:
         self._path = Path(path) if path is not None else None
         self.streams: dict[str, list[list[StreamItem]]] = {}
         self.facts: dict[str, Any] = {}
-        if self._path is not None and self._path.exists():
-            for line in self._path.read_text(encoding="utf-8").splitlines():
-                self._load(line)
+        written = self._path.read_bytes() if self._path is not None and self._path.exists() else b""
+        for line in written.split(b"\n"):
+            self._load(line)
+        self._missing_end = b"" if not written or written.endswith(b"\n") else b"\n"
 
     def over(self, llm: LLM | None = None) -> LLM:
         """Return an LLM that answers from the journal, and asks `llm` for what the journal does not hold."""
@@ -53,10 +54,11 @@ class Journal:
 
     def _write(self, entry: dict[str, Any]) -> None:
         if self._path is not None:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+            with self._path.open("ab") as file:
+                file.write(self._missing_end + json.dumps(entry).encode("ascii") + b"\n")
+            self._missing_end = b""
 
-    def _load(self, line: str) -> None:
+    def _load(self, line: bytes) -> None:
         try:
             entry = json.loads(line)
             if "fact" in entry:

@@ -24,6 +24,8 @@ class DefaultPrompts:
         language: Which it is.
         text_qa: Variables `query_str`, `context_str`.
         refine: Variables `query_str`, `existing_answer`, `context_msg`.
+        text_qa_decide: As `text_qa`, asking for a decision as an object.
+        refine_decide: As `refine`, asking for a decision as an object.
         summary: Variables `query_str`, `context_str`.
         simple: Variable `query_str`.
         refusal: What the model is asked to say when the passages hold no answer.
@@ -33,14 +35,16 @@ class DefaultPrompts:
     language: Language
     text_qa: BasePromptTemplate
     refine: BasePromptTemplate
+    text_qa_decide: BasePromptTemplate
+    refine_decide: BasePromptTemplate
     summary: BasePromptTemplate
     simple: BasePromptTemplate
     refusal: str
     no_sources: str
 
 
-_OPEN_MARKER: Final = re.compile(r"[\[【]\d*$")
-_MARKER: Final = re.compile(r"[\[【]\d+[\]】]")
+_OPEN_MARKER: Final = re.compile(r"[\[【][\d\s,，、]*$")
+_MARKER: Final = re.compile(r"[\[【][\d\s,，、]+[\]】]")
 
 
 def _core(answer: str) -> str:
@@ -75,6 +79,8 @@ def default_prompts(language: Language) -> DefaultPrompts:
         language=language,
         text_qa=chat(texts.QA_USER),
         refine=chat(texts.REFINE_USER),
+        text_qa_decide=chat(texts.QA_DECIDE_USER),
+        refine_decide=chat(texts.REFINE_DECIDE_USER),
         summary=chat(texts.SUMMARY_USER),
         simple=ChatPromptTemplate.from_messages([("user", texts.SIMPLE_USER)]),
         refusal=texts.REFUSAL,

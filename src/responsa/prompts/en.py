@@ -18,6 +18,16 @@ REFINE_USER: Final = (
     "If the further passages improve the answer, write the improved answer. If not, repeat the answer so far. "
     "Write only the answer:"
 )
+QA_DECIDE_USER: Final = (
+    QUESTION + "Passages:\n{context_str}\n\n"
+    "Do the passages answer the question? Write a JSON object: query_satisfied is true if they do, else false; "
+    "answer is the answer in English, briefly, from the passages:"
+)
+REFINE_DECIDE_USER: Final = (
+    QUESTION + "Answer so far:\n{existing_answer}\n\nFurther passages:\n{context_msg}\n\n"
+    "Do the further passages change or complete the answer? Write a JSON object: query_satisfied is true if they do "
+    "and false if the answer so far stays; answer is the improved answer:"
+)
 SUMMARY_USER: Final = (
     QUESTION + "Passages from several sources:\n{context_str}\n\n"
     "Answer the question in English from all of them together, keeping what matters for it:"

@@ -6,21 +6,14 @@ text and questions cannot name variables; braces that hold no known variable sta
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from responsa.schema.errors import TemplateError
 from responsa.schema.messages import ChatMessage, ContentBlock, MessageRole, TextBlock
 from responsa.schema.protocols import LLM
-
-_VARIABLE: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
-
-
-def substitute(template: str, values: Mapping[str, object]) -> str:
-    """Put `values` into the `{name}`s of `template` that they name, in a single pass."""
-    return _VARIABLE.sub(lambda match: str(values.get(match[1], match[0])), template)
+from responsa.schema.substitution import VARIABLE, substitute
 
 
 class BasePromptTemplate(ABC):
@@ -107,7 +100,7 @@ class PromptTemplate(BasePromptTemplate):
 
     @property
     def template_vars(self) -> list[str]:
-        return list(dict.fromkeys(_VARIABLE.findall(self.template)))
+        return list(dict.fromkeys(VARIABLE.findall(self.template)))
 
     def format_messages(self, llm: LLM | None = None, **kwargs: Any) -> list[ChatMessage]:
         return [ChatMessage(MessageRole.USER, substitute(self.template, self._values(kwargs)))]
@@ -161,7 +154,7 @@ class ChatPromptTemplate(BasePromptTemplate):
 
     @property
     def template_vars(self) -> list[str]:
-        return list(dict.fromkeys(name for m in self.message_templates for name in _VARIABLE.findall(m.content)))
+        return list(dict.fromkeys(name for m in self.message_templates for name in VARIABLE.findall(m.content)))
 
     def format_messages(self, llm: LLM | None = None, **kwargs: Any) -> list[ChatMessage]:
         values = self._values(kwargs)

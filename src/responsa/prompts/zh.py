@@ -16,6 +16,14 @@ REFINE_USER: Final = (
     QUESTION + "目前的回答：\n{existing_answer}\n\n更多资料：\n{context_msg}\n\n"
     "如果更多资料能改进回答，写出改进后的回答；否则照抄目前的回答。只写回答："
 )
+QA_DECIDE_USER: Final = (
+    QUESTION + "资料：\n{context_str}\n\n"
+    "资料能回答问题吗？写出一个 JSON 对象：能回答时 query_satisfied 为 true，否则为 false；answer 是根据资料用中文写的简要回答："
+)
+REFINE_DECIDE_USER: Final = (
+    QUESTION + "目前的回答：\n{existing_answer}\n\n更多资料：\n{context_msg}\n\n"
+    "更多资料会改变或补充回答吗？写出一个 JSON 对象：会时 query_satisfied 为 true，保持目前的回答时为 false；answer 是改进后的回答："
+)
 SUMMARY_USER: Final = (
     QUESTION + "来自多个来源的资料：\n{context_str}\n\n请综合全部资料用中文回答问题，保留与问题有关的内容："
 )

@@ -16,8 +16,9 @@ from responsa.schema.errors import StreamingNotSupported
 from responsa.schema.protocols import LLM
 from responsa.schema.response import AnswerItem
 
-from .asking import Reply, ask_all_for, build_call
+from .asking import ask_all_for, build_call
 from .base import BaseSynthesizer, SynthesizerOptions
+from .structure import Reply
 from .task import Answer, Task
 
 
@@ -64,11 +65,11 @@ class Accumulate(BaseSynthesizer):
         limits = yield from self._limits()
         template = self._prompts["text_qa_template"] or task.prompts.text_qa
 
-        def build(context: str) -> Messages:
-            return task.messages(template, context_str=context)
+        def build(pack: Pack) -> Messages:
+            return task.messages(template, pack)
 
         budget = yield from budget_for(build, limits.context_window, wanted_output(limits, task.sampling))
-        counted = yield from count_passages(task.passages)
+        counted = yield from count_passages(task.passages, self._image_tokens)
         fitted = yield from fit(counted, build, budget, packer=self._pack)
         calls = [
             replace(build_call("answer", task, budget, messages, tokens, pack), item=index)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from responsa.packing.budget import Budget
 from responsa.packing.fitting import Messages
@@ -15,24 +14,13 @@ from responsa.schema.completions import Completion
 from responsa.schema.errors import StructuredOutputFailed
 from responsa.schema.messages import ChatMessage, MessageRole
 
-from .structure import Structure
+from .structure import Reply, Structure
 from .task import Task
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 _REPAIR = {
     "en": "That is not a JSON object of the wanted form ({reason}). Write only the corrected JSON object.",
     "zh": "这不是所要求的 JSON 对象（{reason}）。只写出改正后的 JSON 对象。",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a call gave: its text, and the object read from it where one was asked for."""
-
-    text: str
-    value: BaseModel | None = None
 
 
 def build_call(
@@ -82,12 +70,11 @@ def _read(completion: Completion | Failed, structure: Structure) -> Reply | Fail
     if isinstance(completion, Failed):
         return completion
     try:
-        value = structure.parse(completion.text)
+        return structure.read(completion.text)
     except StructuredOutputFailed as error:
         if completion.finish_reason == "length":
             return Failed(StructuredOutputFailed("the answer was cut at its token limit", completion.text))
         return Failed(error)
-    return Reply(value.model_dump_json(), value)
 
 
 def _repair(

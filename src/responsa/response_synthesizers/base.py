@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 from responsa import grounding
+from responsa.packing.chat_prompt_helper import ChatPromptHelper
 from responsa.packing.passages import Passage, passages_of, passages_of_texts
 from responsa.packing.prompt_helper import PromptHelper
 from responsa.programs import (
@@ -35,7 +36,7 @@ from responsa.settings import Settings
 
 from .question import checked_question
 from .responding import respond, with_coverage
-from .structure import Structure
+from .structure import ObjectStructure
 from .task import Answer, Task, sampling_of
 from .text_stream import atext_pieces, text_pieces
 
@@ -49,6 +50,7 @@ class SynthesizerOptions(TypedDict, total=False):
     streaming: bool
     output_cls: type[BaseModel] | None
     prompt_helper: PromptHelper | None
+    chat_prompt_helper: ChatPromptHelper | None
     use_async: bool | None
     concurrency: int | None
     language: Literal["auto", "en", "zh"] | None
@@ -66,6 +68,7 @@ class BaseSynthesizer:
         streaming: Whether `synthesize` returns a `StreamingResponse`.
         output_cls: A Pydantic model; the response then holds an object of it, streaming gives partial ones.
         prompt_helper: How the window is shared out, in place of what the LLM says of itself.
+        chat_prompt_helper: What a picture counts in a prompt, and the window's shares as with `prompt_helper`.
         use_async: False makes calls one after another; else `concurrency` of them are under way at once.
         concurrency: The most calls under way at once; the server's slots when left out.
         language: The language of prompts and fixed sentences; "auto" is the question's own.
@@ -83,6 +86,7 @@ class BaseSynthesizer:
         streaming: bool = False,
         output_cls: type[BaseModel] | None = None,
         prompt_helper: PromptHelper | None = None,
+        chat_prompt_helper: ChatPromptHelper | None = None,
         use_async: bool | None = None,
         concurrency: int | None = None,
         language: Literal["auto", "en", "zh"] | None = None,
@@ -92,8 +96,9 @@ class BaseSynthesizer:
             raise InvalidOption("concurrency", concurrency, "a number of calls from 1")
         self._llm = llm
         self._streaming = streaming
-        self._structure = Structure(output_cls) if output_cls is not None else None
-        self._prompt_helper = prompt_helper
+        self._structure = ObjectStructure(output_cls) if output_cls is not None else None
+        self._prompt_helper = prompt_helper or chat_prompt_helper
+        self._image_tokens = (chat_prompt_helper or ChatPromptHelper()).image_tokens
         self.concurrency = 1 if use_async is False else concurrency
         self._language = language
         self._empty_response = empty_response
@@ -276,7 +281,7 @@ class BaseSynthesizer:
 
     def exact_plan(self) -> bool:
         """Tell whether a plan's number of calls is exact, since it does not depend on the answers."""
-        return True
+        return self._structure is None
 
     def get_prompts(self) -> dict[str, BasePromptTemplate | None]:
         """Return the mode's templates by name; None stands for the default of the question's language."""
@@ -296,7 +301,7 @@ class BaseSynthesizer:
     def _limits(self) -> Program[LLMMetadata]:
         """Return what the LLM is, with the window and output of a prompt helper where one was given."""
         metadata = yield from describe()
-        helper: PromptHelper | None = self._prompt_helper or Settings.prompt_helper
+        helper: PromptHelper | ChatPromptHelper | None = self._prompt_helper or Settings.prompt_helper
         if helper is None:
             return metadata
         window = min(helper.context_window, metadata.context_window)

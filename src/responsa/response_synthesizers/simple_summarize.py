@@ -7,6 +7,7 @@ from typing import ClassVar, Unpack
 from responsa.packing.budget import wanted_output
 from responsa.packing.fitting import Messages, budget_for, fit
 from responsa.packing.packer import count_passages, pack_first
+from responsa.packing.passages import Pack
 from responsa.programs import Program
 from responsa.prompts import BasePromptTemplate
 from responsa.schema.protocols import LLM
@@ -42,11 +43,11 @@ class SimpleSummarize(BaseSynthesizer):
         limits = yield from self._limits()
         template = self._prompts["text_qa_template"] or task.prompts.text_qa
 
-        def build(context: str) -> Messages:
-            return task.messages(template, context_str=context)
+        def build(pack: Pack) -> Messages:
+            return task.messages(template, pack)
 
         budget = yield from budget_for(build, limits.context_window, wanted_output(limits, task.sampling))
-        counted = yield from count_passages(task.passages)
+        counted = yield from count_passages(task.passages, self._image_tokens)
         fitted = yield from fit(counted, build, budget, packer=pack_first)
         call = build_call("answer", task, budget, fitted.messages[0], fitted.tokens[0], fitted.packs[0])
         reply = yield from ask_for(call, task, budget, self._structure)

@@ -2,46 +2,76 @@
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from responsa.schema.errors import MissingExtra, StructuredOutputFailed
+from responsa.schema.errors import StructuredOutputFailed
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-class Structure:
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a call gave.
+
+    Args:
+        text: Its text; an object's JSON.
+        value: The object, where one was asked for.
+        satisfied: Whether the passages shown answered the question, where that was asked for.
+    """
+
+    text: str
+    value: BaseModel | None = None
+    satisfied: bool = True
+
+
+class Structure(ABC):
     """The form of an answer that is an object.
 
     Args:
-        output_cls: A Pydantic model.
+        schema: Its JSON schema, which the server is asked to keep to.
+    """
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.schema = schema
+
+    @abstractmethod
+    def read(self, text: str) -> Reply:
+        """Return what `text` holds, bare or inside prose or a code fence.
+
+        Raises:
+            StructuredOutputFailed: It holds no object that fits.
+        """
+
+
+class ObjectStructure(Structure):
+    """The form of a Pydantic model.
+
+    Args:
+        output_cls: The model.
     """
 
     def __init__(self, output_cls: type[BaseModel]) -> None:
+        super().__init__(output_cls.model_json_schema())
         self.output_cls = output_cls
-        self.schema: dict[str, Any] = output_cls.model_json_schema()
 
-    def parse(self, text: str) -> BaseModel:
-        """Return the object that `text` holds, bare or inside prose or a code fence.
-
-        Raises:
-            StructuredOutputFailed: It holds none that fits.
-        """
+    def read(self, text: str) -> Reply:
         from pydantic import ValidationError
 
         try:
-            return self.output_cls.model_validate_json(_object_text(text))
+            value = self.output_cls.model_validate_json(_object_text(text))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(map(str, first["loc"]))
             raise StructuredOutputFailed(f"{place}: {first['msg']}" if place else first["msg"], text) from error
+        return Reply(value.model_dump_json(), value)
 
     def partial(self, text: str) -> BaseModel | None:
         """Return the object as far as an unfinished `text` holds it, unchecked; None before it has begun."""
-        try:
-            from pydantic_core import from_json
-        except ImportError as error:
-            raise MissingExtra("pydantic", "server") from error
+        from pydantic_core import from_json
 
         start = text.find("{")
         if start < 0:
@@ -51,6 +81,42 @@ class Structure:
         except ValueError:
             return None
         return self.output_cls.model_construct(**fields) if isinstance(fields, dict) else None
+
+
+class DecisionStructure(Structure):
+    """The form of a decision: whether the passages answer the question, and the answer.
+
+    Args:
+        answer: The answer's own form; None for text.
+    """
+
+    def __init__(self, answer: ObjectStructure | None = None) -> None:
+        form = answer.schema if answer is not None else {"type": "string"}
+        definitions = {"$defs": form["$defs"]} if "$defs" in form else {}
+        super().__init__(
+            {
+                **definitions,
+                "type": "object",
+                "properties": {"query_satisfied": {"type": "boolean"}, "answer": form},
+                "required": ["query_satisfied", "answer"],
+            }
+        )
+        self._answer = answer
+
+    def read(self, text: str) -> Reply:
+        try:
+            fields = json.loads(_object_text(text))
+        except ValueError as error:
+            raise StructuredOutputFailed(str(error), text) from error
+        if not isinstance(fields, dict) or not isinstance(satisfied := fields.get("query_satisfied"), bool):
+            raise StructuredOutputFailed("query_satisfied: true or false is missing", text)
+        answer = fields.get("answer")
+        if self._answer is not None and satisfied:
+            reply = self._answer.read(json.dumps(answer, ensure_ascii=False))
+            return Reply(reply.text, reply.value)
+        if not isinstance(answer, str) and satisfied:
+            raise StructuredOutputFailed("answer: a text is missing", text)
+        return Reply(answer.strip() if isinstance(answer, str) else "", satisfied=satisfied)
 
 
 def _object_text(text: str) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from responsa.packing.fitting import Messages
-from responsa.packing.passages import Passage
+from responsa.packing.passages import EMPTY, Pack, Passage
 from responsa.prompts import BasePromptTemplate, DefaultPrompts
 from responsa.schema.completions import Sampling
 from responsa.schema.errors import InvalidOption
+from responsa.schema.messages import ChatMessage, ImageBlock, MessageRole
 from responsa.schema.protocols import LLM
 from responsa.schema.response import AnswerItem
 
@@ -35,9 +36,28 @@ class Task:
     variables: Mapping[str, Any] = field(default_factory=dict)
     llm: LLM | None = None
 
-    def messages(self, template: BasePromptTemplate, **values: str) -> Messages:
-        """Fill a template with the question, the caller's variables and `values`."""
-        return tuple(template.format_messages(self.llm, query_str=self.query_str, **{**self.variables, **values}))
+    def messages(self, template: BasePromptTemplate, pack: Pack = EMPTY, **values: str) -> Messages:
+        """Fill a template with the question, a pack, the caller's variables and `values`.
+
+        The pack stands for both `context_str` and `context_msg`; its pictures join the last user message.
+        """
+        context = pack.render()
+        messages = template.format_messages(
+            self.llm,
+            query_str=self.query_str,
+            context_str=context,
+            context_msg=context,
+            **{**self.variables, **values},
+        )
+        return tuple(_with_media(messages, pack.media) if pack.media else messages)
+
+
+def _with_media(messages: list[ChatMessage], media: tuple[ImageBlock, ...]) -> list[ChatMessage]:
+    last = max(n for n, message in enumerate(messages) if message.role is MessageRole.USER or n == 0)
+    shown = messages[last]
+    blocks = (*shown.blocks, *media)
+    messages[last] = ChatMessage(shown.role, blocks=blocks, additional_kwargs=shown.additional_kwargs)
+    return messages
 
 
 @dataclass(frozen=True, slots=True)

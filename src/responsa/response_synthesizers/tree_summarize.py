@@ -10,14 +10,15 @@ from responsa.packing.budget import MARGIN, Budget, wanted_output
 from responsa.packing.cutting import shorten
 from responsa.packing.fitting import Fitted, Messages, budget_for, fit
 from responsa.packing.packer import count_passages
-from responsa.packing.passages import Passage
+from responsa.packing.passages import Pack, Passage
 from responsa.programs import Failed, Program, count, warn
 from responsa.prompts import BasePromptTemplate, refuses
 from responsa.schema.errors import CallBudgetExceeded, DoesNotConverge
 from responsa.schema.protocols import LLM
 
-from .asking import Reply, ask_all_for, ask_for, build_call
+from .asking import ask_all_for, ask_for, build_call
 from .base import BaseSynthesizer, SynthesizerOptions
+from .structure import Reply
 from .task import Answer, Task
 
 # The least room of a prompt, in tokens: two short summaries with their fences.
@@ -56,8 +57,8 @@ class TreeSummarize(BaseSynthesizer):
         limits = yield from self._limits()
         template = self._prompts["summary_template"] or task.prompts.summary
 
-        def build(context: str) -> Messages:
-            return task.messages(template, context_str=context)
+        def build(pack: Pack) -> Messages:
+            return task.messages(template, pack)
 
         wanted = wanted_output(limits, task.sampling)
         budget = yield from budget_for(build, limits.context_window, wanted, min_room=_MIN_ROOM)
@@ -65,7 +66,7 @@ class TreeSummarize(BaseSynthesizer):
         level = made = last_packs = 0
         error: Exception | None = None
         while True:
-            counted = yield from count_passages(passages)
+            counted = yield from count_passages(passages, self._image_tokens)
             fitted = yield from fit(counted, build, budget)
             packs = len(fitted.packs)
             made += packs

@@ -172,3 +172,72 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "无法获取模型 {name}：{reason}",
     },
 }
+
+# Why a file was not read, or what is missing from one that was: by the `reason` of `ReadingFailed` and of a report's notes.
+READING_REASONS: Final[dict[str, dict[str, str]]] = {
+    "missing": {"en": "there is no such file", "zh": "没有这个文件"},
+    "empty": {"en": "the file is empty", "zh": "文件是空的"},
+    "no_text": {"en": "the file has no text", "zh": "文件里没有文字"},
+    "scanned": {
+        "en": "the PDF has no text, only pictures of its pages; make it searchable (OCR) first",
+        "zh": "这个 PDF 没有文字，只有页面图片；请先做文字识别（OCR）",
+    },
+    "encrypted": {
+        "en": "the file is protected by a password; save a copy without one",
+        "zh": "文件有密码保护；请另存一份不带密码的副本",
+    },
+    "damaged": {"en": "the file is damaged ({detail})", "zh": "文件已损坏（{detail}）"},
+    "binary": {"en": "the file is not text ({detail})", "zh": "不是文本文件（{detail}）"},
+    "unsupported": {
+        "en": "{detail} is not read; save it as DOCX, PDF, HTML, Markdown or text",
+        "zh": "不支持 {detail}；请另存为 DOCX、PDF、HTML、Markdown 或纯文本",
+    },
+    "wrong_encoding": {"en": "the text is not {detail}", "zh": "文本不是 {detail} 编码"},
+    "unknown_encoding": {
+        "en": "the text's encoding is not known; name it (encoding=...) or save the file as UTF-8",
+        "zh": "无法识别文本编码；请指定 encoding，或将文件存为 UTF-8",
+    },
+    "missing_extra": {
+        "en": "{detail} is needed to read it; run: pip install 'responsa[documents]'",
+        "zh": "读取它需要 {detail}；请运行：pip install 'responsa[documents]'",
+    },
+    "no_entries": {
+        "en": "no line is a knowledge entry: a JSON object with a question or an answer",
+        "zh": "没有一行是知识条目：应为带 question 或 answer 的 JSON 对象",
+    },
+    "too_large": {
+        "en": "the file has {detail} bytes, more than the limit (max_file_bytes)",
+        "zh": "文件有 {detail} 字节，超过上限（max_file_bytes）",
+    },
+    "unpacks_too_large": {
+        "en": "the file unpacks to more than {detail} bytes, the limit (max_file_bytes)",
+        "zh": "文件解压后超过上限 {detail} 字节（max_file_bytes）",
+    },
+    "unreadable": {"en": "it cannot be opened ({detail})", "zh": "无法打开（{detail}）"},
+    "special_file": {
+        "en": "it is a pipe, socket or device, not a file",
+        "zh": "这是管道、套接字或设备，不是文件",
+    },
+    "broken_link": {"en": "the link leads nowhere", "zh": "链接指向的目标不存在"},
+    "link_loop": {"en": "the link leads back to a directory already read", "zh": "链接指回已读过的目录"},
+    "link_outside": {
+        "en": "the link leads out of the directory; name its target as an input to read it",
+        "zh": "链接指向目录之外；如需读取，请直接指定其目标",
+    },
+    "pages_without_text": {
+        "en": "pages without text, only pictures: {detail}",
+        "zh": "这些页没有文字，只有图片：{detail}",
+    },
+    "lines_skipped": {
+        "en": "lines that are no knowledge entries: {detail}",
+        "zh": "这些行不是知识条目：{detail}",
+    },
+    "characters_replaced": {
+        "en": "{detail} characters could not be decoded",
+        "zh": "有 {detail} 个字符无法解码",
+    },
+    "pages_left_out": {
+        "en": "only the first {detail} pages were read",
+        "zh": "只读取了前 {detail} 页",
+    },
+}

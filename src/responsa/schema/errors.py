@@ -20,7 +20,7 @@ ResponsaError
     │   ├── ModelNotFound         url, model, served
     │   ├── RateLimited           url, retry_after
     │   ├── RequestRefused        url, status, message
-    │   ├── ContextWindowExceeded url, n_prompt_tokens, n_ctx
+    │   ├── ContextWindowExceeded  url, n_prompt_tokens, n_ctx
     │   ├── InputTooLong          url, position, excerpt, message
     │   ├── BadResponse           url, reason
     │   ├── ServerTimeout         url, seconds, waiting_for
@@ -39,7 +39,7 @@ ResponsaError
     │   ├── IndexNotWritable      path, reason
     │   └── EmbeddingMismatch     path, index_model, index_dimensions, given_model, given_dimensions
     ├── EmbeddingFailed           reason
-    ├── ReadingFailed             path, reason
+    ├── ReadingFailed             path, reason, detail
     ├── LocalServerFailed         reason
     └── ModelFetchFailed          name, reason
 
@@ -51,7 +51,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from .error_texts import ERROR_TEXTS
+from .error_texts import ERROR_TEXTS, READING_REASONS
+from .substitution import substitute
 
 
 class ResponsaError(Exception):
@@ -67,9 +68,7 @@ class ResponsaError(Exception):
         """Say what happened and what to do, in "en" or "zh"."""
         texts = ERROR_TEXTS[self.code]
         text = texts.get(language, texts["en"])
-        for name, value in self.details().items():
-            text = text.replace("{" + name + "}", _shown(value))
-        return text.strip()
+        return substitute(text, {name: _shown(value) for name, value in self.details().items()}).strip()
 
     def details(self) -> dict[str, Any]:
         """Return the error's own numbers and names."""
@@ -386,10 +385,26 @@ class EmbeddingFailed(RunError):
 
 @dataclass(eq=False)
 class ReadingFailed(RunError):
-    """A file cannot be read as a document."""
+    """A file cannot be read as a document.
+
+    `reason` is one of `error_texts.READING_REASONS`, or a sentence; `detail` is what that reason's text shows.
+    """
 
     path: str
     reason: str
+    detail: str = ""
+
+    def render(self, language: str = "en") -> str:
+        """Say which file cannot be read and why, in "en" or "zh"."""
+        texts = ERROR_TEXTS[self.code]
+        reason = reading_reason(self.reason, self.detail, language)
+        return substitute(texts.get(language, texts["en"]), {"path": self.path, "reason": reason})
+
+
+def reading_reason(reason: str, detail: str = "", language: str = "en") -> str:
+    """Return a reading reason's text, in "en" or "zh"; `reason` itself where it is a sentence already."""
+    texts = READING_REASONS.get(reason)
+    return reason if texts is None else texts.get(language, texts["en"]).replace("{detail}", detail)
 
 
 @dataclass(eq=False)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from .substitution import substitute
+
 
 class MetadataMode(StrEnum):
     """Which metadata `TextNode.get_content` puts before the text."""
@@ -79,7 +81,7 @@ class TextNode:
         elif mode == MetadataMode.EMBED:
             hidden = self.excluded_embed_metadata_keys
         lines = (
-            self.metadata_template.replace("{key}", str(key)).replace("{value}", str(value))
+            substitute(self.metadata_template, {"key": key, "value": value})
             for key, value in self.metadata.items()
             if key not in hidden
         )
@@ -90,10 +92,7 @@ class TextNode:
         shown = self.get_metadata_str(metadata_mode)
         if not shown:
             return self.text
-        head, mark, tail = self.text_template.partition("{content}")
-        return (
-            head.replace("{metadata_str}", shown) + (self.text if mark else "") + tail.replace("{metadata_str}", shown)
-        )
+        return substitute(self.text_template, {"metadata_str": shown, "content": self.text})
 
 
 @dataclass(slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from .substitution import substitute
+
 NOTICE_TEXTS: Final[dict[str, dict[str, str]]] = {
     "answer_cut": {
         "en": "The answer of step {stage} was cut at its limit of {max_tokens} tokens.",
@@ -48,10 +50,7 @@ class Notice:
     def render(self, language: str = "en") -> str:
         """Say it in "en" or "zh"."""
         texts = NOTICE_TEXTS[self.code]
-        text = texts.get(language, texts["en"])
-        for name, value in self.details.items():
-            text = text.replace("{" + name + "}", str(value))
-        return text
+        return substitute(texts.get(language, texts["en"]), self.details)
 
     def __str__(self) -> str:
         return self.render()

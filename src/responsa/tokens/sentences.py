@@ -16,6 +16,7 @@ _BLOCK_START: Final = re.compile(
     r"(?:[-*+•·▪◦]\s|[(（]?\d{1,3}[.)）、．](?!\d)|[(（]?[一二三四五六七八九十]{1,3}[)）、．.]|#{1,6}\s|[>|]|```|~~~|={3}|-{3}|<)"
 )
 _OWN_LINE: Final = re.compile(r"\s*(?:#{1,6}\s|\||```|~~~)")
+_QUOTED: Final = re.compile(r">[ \t]?(?=[^\s>])")
 _LIST_NUMBER: Final = re.compile(r"[\s>*_(（]*\d{1,3}\Z")
 _WORD_BEFORE: Final = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*\Z")
 _WIDE: Final = re.compile(
@@ -109,9 +110,11 @@ def _abbreviates(text: str, dot: int, following: str) -> bool:
 
 def _line_ends(text: str, line_start: int, line_end: int, next_line: int, white: str) -> bool:
     """Whether a line's end is a sentence's end: it is not where prose is only wrapped."""
-    if next_line >= len(text) or len(_LINE_BREAK.findall(white)) > 1 or _BLOCK_START.match(text, next_line):
+    if next_line >= len(text) or len(_LINE_BREAK.findall(white)) > 1 or _OWN_LINE.match(text, line_start, line_end):
         return True
-    if _OWN_LINE.match(text, line_start, line_end):
+    if text[line_start] == text[next_line] == ">" and (quoted := _QUOTED.match(text, next_line)):
+        next_line = quoted.end()
+    if _BLOCK_START.match(text, next_line):
         return True
     columns = line_end - line_start
     if columns < _WRAPPED_COLUMNS:

@@ -1,0 +1,92 @@
+"""Knowledge entries: JSON objects with a question and its answers, one a line or in one array."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from responsa.schema.identity import fingerprint
+
+from .encodings import decode
+from .parts import Part, SourceFile
+
+_FIELDS: Final = ("question", "answer", "full_answer", "summary", "url", "title", "category", "product", "date")
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_MOST_LINES_NAMED: Final = 5
+
+
+def read_knowledge(source: SourceFile) -> Iterator[Part]:
+    """Read knowledge entries, a part each.
+
+    An entry's text is its question and its answers; all its fields are in its metadata. Field names may be written in
+    any case, with or without underscores. What tells an entry from the others is its `id`, else its question.
+    """
+    bad_lines: list[int] = []
+    seen: dict[str, int] = {}
+    for line, value in _values(decode(source)):
+        entry = _entry(value)
+        if entry is None:
+            bad_lines.append(line)
+            continue
+        key = fingerprint(str(value.get("id") or entry.get("question") or entry["answer"]))
+        seen[key] = seen.get(key, 0) + 1
+        yield _part(entry, key if seen[key] == 1 else f"{key}-{seen[key]}", source)
+    if not seen:
+        raise source.failed("no_entries")
+    if bad_lines:
+        named = ", ".join(map(str, bad_lines[:_MOST_LINES_NAMED]))
+        source.note("lines_skipped", f"{len(bad_lines)} ({named}{', …' if len(bad_lines) > _MOST_LINES_NAMED else ''})")
+
+
+def _values(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield each JSON value and its line, None for what is no JSON."""
+    if text.lstrip().startswith("["):
+        whole = _parsed(text)
+        if isinstance(whole, list):
+            yield from ((number, value) for number, value in enumerate(whole, 1))
+            return
+    at = 0
+    number = 0
+    while at < len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        number += 1
+        line = text[at:end].strip()
+        if line:
+            yield number, _parsed(line)
+        at = end + 1
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _entry(value: Any) -> dict[str, str] | None:
+    """Return an entry's known fields that have a text, or None for what is no entry."""
+    if not isinstance(value, dict):
+        return None
+    fields = {re.sub(r"[\W_]", "", str(name)).lower(): content for name, content in value.items()}
+    entry: dict[str, str] = {}
+    for name in _FIELDS:
+        content = fields.get(name.replace("_", ""))
+        if isinstance(content, str | int | float) and not isinstance(content, bool):
+            text = _SURROGATES.sub("\ufffd", str(content)).replace("\0", " ").replace("\r\n", "\n").strip()
+            if text:
+                entry[name] = text
+    if "answer" not in entry and "full_answer" in entry:
+        entry["answer"] = entry["full_answer"]
+    return entry if "question" in entry or "answer" in entry else None
+
+
+def _part(entry: dict[str, str], key: str, source: SourceFile) -> Part:
+    texts = [entry[name] for name in ("question", "answer") if name in entry]
+    if entry.get("full_answer", "") not in texts:
+        texts.append(entry["full_answer"])
+    title = entry.get("title", source.stem)
+    path = [title, *([entry["question"]] if "question" in entry else [])]
+    return Part("\n\n".join(texts), {**entry, "title": title, "title_path": " › ".join(path)}, key)

@@ -1,0 +1,177 @@
+"""PDF, a part each page."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from .parts import Part, SourceFile
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+MOST_PAGES: Final = 20_000
+
+# PDFium may be used by one thread at a time.
+_PDFIUM: Final = threading.Lock()
+_WRONG_PASSWORD: Final = 4
+# How PDFium writes a hyphen that only divides a word at a line's end.
+_DIVIDED: Final = re.compile(r"[\ufffe\x02](?:\r\n|\n)?")
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff\ud800-\udfff]")
+_CHINESE: Final = re.compile(r"[\u3001-\u9fff\uff00-\uffef]")
+_DIGITS: Final = re.compile(r"\d+")
+_JUNK_TITLE: Final = re.compile(
+    r"untitled|microsoft (?:word|powerpoint)|.*\.(?:docx?|pdf|tex|dvi|pptx?|indd|html?)\s*\Z", re.IGNORECASE
+)
+# The dots that lead to a page number in a table of contents.
+_LEADERS: Final = re.compile(r"(?: {0,3}[.…·]){5,}")
+# A first or last line that stands on more than this part of the pages is the page's furniture.
+_FURNITURE_SHARE: Final = 0.5
+_FEWEST_PAGES: Final = 4
+_LONGEST_FURNITURE: Final = 120
+
+
+def read_pdf(source: SourceFile) -> Iterator[Part]:
+    """Read a PDF's pages, each with its `page` and the bookmarks that lead to it as its `title_path`.
+
+    A page on which bookmarks begin new sections gives a part for each of them.
+    """
+    pages, outline, title = _extracted(source)
+    furniture = _furniture(pages)
+    title = title or source.stem
+    path: list[tuple[int, str]] = []
+    empty: list[int] = []
+    for number, lines in enumerate(pages, 1):
+        kept = [line for line in lines if _skeleton(line) not in furniture] or lines
+        if not any(kept):
+            empty.append(number)
+        bookmarks = [entry for entry in outline if entry[0] == number]
+        for index, (piece, path_here) in enumerate(_sections(kept, bookmarks, path)):
+            path = path_here
+            text = _joined(piece)
+            if text.strip():
+                headings = [title, *(heading for _, heading in path_here if heading != title)]
+                metadata = {"title": title, "title_path": " › ".join(headings), "page": number}
+                yield Part(text, metadata, f"page {number}" if not index else f"page {number}.{index}")
+    if len(empty) == len(pages):
+        raise source.failed("scanned")
+    if empty:
+        source.note("pages_without_text", _ranges(empty))
+
+
+def _sections(
+    lines: list[str], bookmarks: list[tuple[int, int, str]], path: list[tuple[int, str]]
+) -> Iterator[tuple[list[str], list[tuple[int, str]]]]:
+    """Cut a page's lines where its bookmarks' headings stand; a heading that is not found begins with the page."""
+    begin = at = 0
+    for _, level, heading in bookmarks:
+        wanted = _letters(heading)
+        found = next((index for index in range(at, len(lines)) if _letters(lines[index]).endswith(wanted)), None)
+        if found is not None:
+            if any(lines[begin:found]):
+                yield lines[begin:found], path
+                begin = found
+            at = found + 1
+        path = [*(entry for entry in path if entry[0] < level), (level, heading)]
+    yield lines[begin:], path
+
+
+def _letters(line: str) -> str:
+    return "".join(line.split()).casefold()
+
+
+def _extracted(source: SourceFile) -> tuple[list[list[str]], list[tuple[int, int, str]], str]:
+    """Return each page's lines, the outline as (page, level, title), and the title."""
+    try:
+        import pypdfium2
+    except ImportError:
+        raise source.failed("missing_extra", "pypdfium2") from None
+    with _PDFIUM:
+        try:
+            document = pypdfium2.PdfDocument(source.data)
+        except pypdfium2.PdfiumError as error:
+            if getattr(error, "err_code", None) == _WRONG_PASSWORD:
+                raise source.failed("encrypted") from None
+            raise source.failed("damaged", str(error)) from None
+        try:
+            return _pages(document, source), _outline(document), _title(document.get_metadata_dict())
+        except pypdfium2.PdfiumError as error:
+            raise source.failed("damaged", str(error)) from None
+        finally:
+            document.close()
+
+
+def _pages(document: PdfDocument, source: SourceFile) -> list[list[str]]:
+    count = len(document)
+    if count > MOST_PAGES:
+        source.note("pages_left_out", str(MOST_PAGES))
+    pages: list[list[str]] = []
+    for index in range(min(count, MOST_PAGES)):
+        page = document[index]
+        text_page = page.get_textpage()
+        text = _DIVIDED.sub("", text_page.get_text_range())
+        text_page.close()
+        page.close()
+        text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+        pages.append([_LEADERS.sub(" … ", line).strip() for line in text.split("\n")])
+    return pages
+
+
+def _outline(document: PdfDocument) -> list[tuple[int, int, str]]:
+    found: list[tuple[int, int, str]] = []
+    for bookmark in document.get_toc(max_depth=6):
+        destination = bookmark.get_dest()
+        index = destination.get_index() if destination else None
+        heading = " ".join(_CONTROLS.sub("", bookmark.get_title()).split())[:120]
+        if index is not None and heading:
+            found.append((index + 1, bookmark.level, heading))
+    return found
+
+
+def _title(metadata: dict[str, Any]) -> str:
+    title = " ".join(_CONTROLS.sub("", str(metadata.get("Title") or "")).split())[:200]
+    return "" if _JUNK_TITLE.match(title) else title
+
+
+def _furniture(pages: list[list[str]]) -> set[str]:
+    """Return the running heads and feet: first and last lines that return on most pages, whatever their numbers."""
+    with_text = [[line for line in lines if line] for lines in pages]
+    with_text = [lines for lines in with_text if lines]
+    if len(with_text) < _FEWEST_PAGES:
+        return set()
+    counts = Counter(skeleton for lines in with_text for skeleton in {_skeleton(lines[0]), _skeleton(lines[-1])})
+    least = len(with_text) * _FURNITURE_SHARE
+    return {line for line, count in counts.items() if count > least and len(line) <= _LONGEST_FURNITURE}
+
+
+def _skeleton(line: str) -> str:
+    return _DIGITS.sub("#", line)
+
+
+def _joined(lines: list[str]) -> str:
+    """Join a page's lines; full lines of Chinese are joined without a break, as it has no spaces."""
+    widest = max(map(_columns, lines), default=0)
+    text: list[str] = []
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        text.append(line)
+        wraps = _CHINESE.match(line[-1:]) and _CHINESE.match(following[:1]) and _columns(line) * 5 >= widest * 4
+        text.append("" if wraps else "\n")
+    return "".join(text).strip("\n")
+
+
+def _columns(line: str) -> int:
+    return len(line) + len(_CHINESE.findall(line))
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Write numbers as ranges: 3, 7-9."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)

@@ -1,0 +1,194 @@
+"""The error tree: stable codes, texts in two languages, numbers that survive a pickle."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from responsa.schema import errors
+from responsa.schema.error_texts import ERROR_TEXTS
+from responsa.schema.errors import (
+    BadResponse,
+    EmptyQuestion,
+    InvalidOption,
+    MissingExtra,
+    RateLimited,
+    ResponsaError,
+    RunError,
+    ServerUnreachable,
+    StreamInterrupted,
+    TemplateError,
+    UnknownOption,
+    UsageError,
+    WindowTooSmall,
+)
+
+URL = "http://127.0.0.1:8080/v1"
+
+# One of each class that is raised, with its stable code: a program may rely on these names.
+EXAMPLES: list[tuple[str, ResponsaError]] = [
+    ("empty_question", errors.EmptyQuestion()),
+    ("question_too_long", errors.QuestionTooLong(40_000, 32_000)),
+    ("unknown_option", errors.UnknownOption("temprature", "OpenAILike", ("temperature", "top_p"))),
+    ("invalid_option", errors.InvalidOption("max_tokens", 0, "a number from 1")),
+    ("missing_part", errors.MissingPart("an LLM", "Refine")),
+    ("missing_extra", errors.MissingExtra("lancedb", "local")),
+    ("window_too_small", errors.WindowTooSmall(300, (("fixed messages", 280), ("answer, at least", 48)))),
+    ("window_above_served", errors.WindowAboveServed(8192, 4096)),
+    ("streaming_not_supported", errors.StreamingNotSupported("accumulate")),
+    ("template_error", errors.TemplateError("no messages")),
+    ("server_error", errors.ServerError(URL)),
+    ("server_unreachable", errors.ServerUnreachable(URL, "connection refused", "Is it running?")),
+    ("server_loading", errors.ServerLoading(URL, 30.0)),
+    ("authentication_failed", errors.AuthenticationFailed(URL)),
+    ("model_not_found", errors.ModelNotFound(URL, "qwen", ("smollm2", "llama"))),
+    ("rate_limited", errors.RateLimited(URL, 2.5)),
+    ("request_refused", errors.RequestRefused(URL, 400, "no such field")),
+    ("context_window_exceeded", errors.ContextWindowExceeded(URL, 5000, 4096)),
+    ("input_too_long", errors.InputTooLong(URL, 3, "Once upon", "too large to process.")),
+    ("bad_response", errors.BadResponse(URL, "not JSON")),
+    ("server_timeout", errors.ServerTimeout(URL, 60.0, "the first token")),
+    ("stream_interrupted", errors.StreamInterrupted(URL, "Half an ans", "connection reset")),
+    ("structured_output_failed", errors.StructuredOutputFailed("no object", "hello")),
+    ("step_failed", errors.StepFailed("refine", "ValueError: no")),
+    ("call_budget_exceeded", errors.CallBudgetExceeded(1200, 1000)),
+    ("does_not_converge", errors.DoesNotConverge(2, 9)),
+    ("retrieval_failed", errors.RetrievalFailed("OSError: gone")),
+    ("index_fault", errors.IndexFault("idx")),
+    ("index_not_found", errors.IndexNotFound("idx")),
+    ("index_empty", errors.IndexEmpty("idx")),
+    ("index_damaged", errors.IndexDamaged("idx", "truncated")),
+    ("index_version_mismatch", errors.IndexVersionMismatch("idx", "1", "2")),
+    ("index_locked", errors.IndexLocked("idx")),
+    ("index_not_writable", errors.IndexNotWritable("idx", "disk full")),
+    ("embedding_mismatch", errors.EmbeddingMismatch("idx", "e5", 384, "bge", 768)),
+    ("embedding_failed", errors.EmbeddingFailed("no model")),
+    ("reading_failed", errors.ReadingFailed("a.pdf", "its first page is torn")),
+    ("local_server_failed", errors.LocalServerFailed("port in use")),
+    ("model_fetch_failed", errors.ModelFetchFailed("smollm2", "no package")),
+]
+ABSTRACT = {ResponsaError, UsageError, RunError}
+EACH = pytest.mark.parametrize("error", [error for _, error in EXAMPLES], ids=[code for code, _ in EXAMPLES])
+
+
+def descendants(cls: type[ResponsaError]) -> Iterator[type[ResponsaError]]:
+    yield cls
+    for child in cls.__subclasses__():
+        yield from descendants(child)
+
+
+def placeholders(text: str) -> set[str]:
+    return set(re.findall(r"\{(\w+)\}", text))
+
+
+def drawn_tree() -> dict[str, str]:
+    """The tree at the head of errors.py: each class's name and its parent's."""
+    parents: dict[str, str] = {}
+    path: list[tuple[int, str]] = []
+    for line in (errors.__doc__ or "").splitlines():
+        drawn = re.match(r"([│ ]*)([├└]── )?([A-Z]\w+)(?:\s{2,}|$)", line)
+        if drawn is None:
+            continue
+        depth = len(drawn[1]) // 4 + bool(drawn[2])
+        while path and path[-1][0] >= depth:
+            path.pop()
+        parents[drawn[3]] = path[-1][1] if path else ""
+        path.append((depth, drawn[3]))
+    return parents
+
+
+def test_an_example_of_every_class_stands_in_this_table() -> None:
+    assert {type(error) for _, error in EXAMPLES} == set(descendants(ResponsaError)) - ABSTRACT
+
+
+@pytest.mark.parametrize(("code", "error"), EXAMPLES, ids=[code for code, _ in EXAMPLES])
+def test_a_code_is_stable(code: str, error: ResponsaError) -> None:
+    assert error.code == code
+
+
+def test_there_is_a_text_for_every_code_and_none_without_one() -> None:
+    assert set(ERROR_TEXTS) == {code for code, _ in EXAMPLES}
+
+
+@EACH
+def test_texts_are_in_both_languages_and_name_only_what_the_error_carries(error: ResponsaError) -> None:
+    texts = ERROR_TEXTS[error.code]
+    assert set(texts) == {"en", "zh"}
+    assert placeholders(texts["en"]) == placeholders(texts["zh"])
+    assert placeholders(texts["en"]) <= set(error.details())
+
+
+@EACH
+def test_a_rendered_error_carries_its_numbers_and_leaves_no_placeholder(error: ResponsaError) -> None:
+    for language in ("en", "zh"):
+        shown = error.render(language)
+        assert shown
+        assert not placeholders(shown)
+        for name in placeholders(ERROR_TEXTS[error.code][language]):
+            value = error.details()[name]
+            parts = value if isinstance(value, tuple) else [f"{value:g}" if isinstance(value, float) else str(value)]
+            assert all(part in shown for part in parts)
+    assert str(error) == error.render("en")
+
+
+@EACH
+def test_an_error_pickles_and_copies_with_its_fields(error: ResponsaError) -> None:
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(twin) is type(error)
+        assert twin.details() == error.details()
+        assert str(twin) == str(error)
+
+
+def test_the_drawn_tree_is_the_tree_of_classes() -> None:
+    real = {
+        cls.__name__: next(base.__name__ for base in cls.__bases__ if issubclass(base, ResponsaError))
+        for cls in descendants(ResponsaError)
+        if cls is not ResponsaError
+    }
+    assert drawn_tree() == {"ResponsaError": "", **real}
+
+
+@EACH
+def test_every_error_is_either_the_callers_or_the_worlds(error: ResponsaError) -> None:
+    assert isinstance(error, UsageError) != isinstance(error, RunError)
+
+
+@pytest.mark.parametrize(
+    ("error", "builtin"),
+    [
+        (UnknownOption("a", "b"), TypeError),
+        (InvalidOption("a", 1, "b"), ValueError),
+        (TemplateError("a"), ValueError),
+        (MissingExtra("a", "b"), ImportError),
+    ],
+)
+def test_usage_errors_are_also_the_builtin_that_python_users_catch(error: Exception, builtin: type[Exception]) -> None:
+    assert isinstance(error, builtin)
+
+
+@pytest.mark.parametrize(
+    ("error", "part"),
+    [
+        (WindowTooSmall(300, (("fixed", 280), ("answer", 48))), "fixed 280; answer 48"),
+        (UnknownOption("x", "Refine", ("a", "b")), "Known: a, b."),
+        (UnknownOption("x", "Refine"), "Known: -."),
+        (RateLimited(URL), "try again in ? s"),
+        (RateLimited(URL, 2.5), "try again in 2.5 s"),
+        (StreamInterrupted(URL, "12345", "reset"), "after 5 characters"),
+    ],
+)
+def test_numbers_and_lists_are_written_out(error: ResponsaError, part: str) -> None:
+    assert part in str(error)
+
+
+def test_what_a_server_says_is_never_scanned_for_placeholders() -> None:
+    assert "({hint} {url})" in str(ServerUnreachable("{reason}", "{hint} {url}", "hint"))
+    assert str(BadResponse("u", "{url}")).startswith("The answer of u cannot be read: {url}.")
+
+
+def test_an_unknown_language_falls_back_to_english() -> None:
+    assert EmptyQuestion().render("fr") == EmptyQuestion().render("en")

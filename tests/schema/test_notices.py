@@ -1,0 +1,45 @@
+"""Warnings by code, in two languages."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from responsa.schema.notices import NOTICE_TEXTS, Notice
+
+# Each code with the details its raiser gives: stable names for programs.
+DETAILS: dict[str, dict[str, object]] = {
+    "answer_cut": {"stage": "answer", "max_tokens": 256},
+    "passages_cut": {"count": 3, "total": 8},
+    "answer_shortened": {"tokens": 300, "room": 120, "stage": "refine"},
+    "output_reserve_shrunk": {"wanted": 512, "given": 48, "window": 400},
+    "unknown_citation": {"number": 9},
+    "step_failed": {"stage": "refine", "reason": "gone."},
+}
+
+
+def test_the_codes_are_these() -> None:
+    assert set(NOTICE_TEXTS) == set(DETAILS)
+
+
+@pytest.mark.parametrize("code", DETAILS)
+def test_texts_are_in_both_languages_and_use_exactly_the_details(code: str) -> None:
+    texts = NOTICE_TEXTS[code]
+    assert set(texts) == {"en", "zh"}
+    for language, text in texts.items():
+        assert set(re.findall(r"\{(\w+)\}", text)) == set(DETAILS[code])
+        shown = Notice(code, DETAILS[code]).render(language)
+        assert "{" not in shown
+        assert all(str(value) in shown for value in DETAILS[code].values())
+
+
+def test_a_notice_prints_in_english() -> None:
+    assert str(Notice("unknown_citation", {"number": 9})) == (
+        "The answer cites [9], which is not among the passages of its call."
+    )
+
+
+def test_a_detail_is_never_scanned_for_placeholders() -> None:
+    shown = Notice("step_failed", {"stage": "{reason}", "reason": "{stage}"}).render()
+    assert shown == "The step {reason} failed: {stage} The rest was kept."
