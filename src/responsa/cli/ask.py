@@ -47,9 +47,7 @@ def ask(
         ),
     ] = "compact",
     top_k: TopK = DEFAULT_TOP_K,
-    max_tokens: Annotated[
-        int | None, Option("--max-tokens", min=1, help="The most tokens a call may write.")
-    ] = None,
+    max_tokens: Annotated[int | None, Option("--max-tokens", min=1, help="The most tokens a call may write.")] = None,
     plan: Annotated[bool, Option("--plan", help="Show the calls that would be made; ask no model.")] = False,
     trace: Annotated[bool, Option("--trace", help="Show a table of the calls that were made.")] = False,
     as_json: AsJson = False,

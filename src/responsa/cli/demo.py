@@ -13,7 +13,7 @@ from typer import Context, Option
 
 from responsa.schema.errors import InvalidOption, ModelFetchFailed
 
-from .options import ApiKey, IndexDir, Model
+from .options import ApiKey, Model
 
 if TYPE_CHECKING:
     from .terminal import Terminal
@@ -43,7 +43,7 @@ def demo(
     ] = None,
     model: Model = None,
     api_key: ApiKey = None,
-    index: IndexDir = Path(".responsa/demo"),
+    index: Annotated[Path, Option("--index", help="Where the sample documents are indexed.")] = Path(".responsa/demo"),
 ) -> int:
     """Ask the sample documents three questions, with a real model on this machine."""
     from responsa.samples import path as sample_documents
@@ -55,26 +55,28 @@ def demo(
         raise InvalidOption("DEMO_MODEL", demo_model, ", ".join(DEMO_MODELS))
     start = time.monotonic()
     with interrupted_by_signals():
-        _say_and_run(terminal, "ingest", str(sample_documents()), "--index", str(index), "--chunk-size", str(CHUNK_SIZE))
-        with _served(demo_model, api_base, terminal) as url:
+        _say_and_run(
+            terminal, "ingest", str(sample_documents()), "--index", str(index), "--chunk-size", str(CHUNK_SIZE)
+        )
+        with _served(demo_model, api_base, model, terminal) as (url, served):
+            options = ["--index", str(index), "--api-base", url, "--top-k", str(TOP_K), "--trace"]
+            options += ["--max-tokens", str(MAX_TOKENS)]
+            options += ["--model", served] if served is not None else []
+            options += ["--api-key", api_key] if api_key is not None else []
             for question in QUESTIONS:
-                words = ["ask", question, "--index", str(index), "--api-base", url, "--top-k", str(TOP_K)]
-                words += ["--max-tokens", str(MAX_TOKENS), "--trace"]
-                if model is not None:
-                    words += ["--model", model]
-                if api_key is not None:
-                    words += ["--api-key", api_key]
-                _say_and_run(terminal, *words)
+                _say_and_run(terminal, "ask", question, *options)
     _tell_how_to_go_on(terminal, index, time.monotonic() - start)
     return 0
 
 
 @contextmanager
-def _served(demo_model: str, api_base: str | None, terminal: Terminal) -> Iterator[str]:
-    """Give the address of the server asked: one that runs already, or one that runs as long as this does."""
+def _served(
+    demo_model: str, api_base: str | None, model: str | None, terminal: Terminal
+) -> Iterator[tuple[str, str | None]]:
+    """Give the address and model of the server asked: one that runs already, or one that runs as long as this does."""
     if api_base is not None:
         terminal.note("demo_uses_server", url=api_base)
-        yield api_base
+        yield api_base, model
         return
     from responsa.local.llama_server import LlamaServer
 
@@ -82,7 +84,7 @@ def _served(demo_model: str, api_base: str | None, terminal: Terminal) -> Iterat
     terminal.note("demo_model_here", path=path)
     with LlamaServer(path, context_window=CONTEXT_WINDOW) as server:
         terminal.note("server_ready", model=server.model, url=server.url)
-        yield server.url
+        yield server.url, server.model
 
 
 def _fetched(demo_model: str, terminal: Terminal) -> Path:

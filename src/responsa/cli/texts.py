@@ -1,4 +1,7 @@
-"""What the terminal program says of itself, in English and Chinese. `{name}` stands for a value."""
+"""What the terminal program says of itself, in English and Chinese.
+
+`{name}` stands for a value, `{name:thing}` for a number of things: "1 thing", "3 things".
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "invalid": {"en": "{name}: {message}", "zh": "{name} 的值无效：{message}"},
     # Answers.
     "found": {
-        "en": "Found {passages} passages from {documents} documents",
+        "en": "Found {passages:passage} from {documents:document}",
         "zh": "检索到 {passages} 条资料，来自 {documents} 个文档",
     },
     "nothing_found": {"en": "Nothing was found.", "zh": "没有找到任何内容。"},
     "planned_exactly": {
-        "en": "{calls} calls planned: {prompt} prompt tokens, at most {answer} to write",
+        "en": "{calls:call} planned: {prompt} prompt tokens, at most {answer} to write",
         "zh": "计划 {calls} 次调用：提示 {prompt} 个词元，最多生成 {answer} 个",
     },
     "planned_at_most": {
-        "en": "at most {calls} calls planned: at most {prompt} prompt tokens, {answer} to write",
+        "en": "at most {calls:call} planned: at most {prompt} prompt tokens, {answer} to write",
         "zh": "计划最多 {calls} 次调用：提示最多 {prompt} 个词元，最多生成 {answer} 个",
     },
     "cost_unknown": {"en": "The cost of {step} is not known.", "zh": "{step} 的开销未知。"},
@@ -45,6 +48,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "quote": {"en": "“{text}”", "zh": "“{text}”"},
     "page": {"en": "page {page}", "zh": "第 {page} 页"},
     "characters": {"en": "characters {start}-{end}", "zh": "字符 {start}-{end}"},
+    "weak": {"en": "(hardly supports the statement)", "zh": "（几乎不支持该句）"},
     "not_cited": {"en": "(not cited)", "zh": "（未引用）"},
     "shown_whole": {"en": "", "zh": ""},
     "shown_cut": {"en": "(shown to the model in part)", "zh": "（只有部分给了模型）"},
@@ -61,18 +65,19 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "call_failed": {"en": "failed: {error}", "zh": "失败：{error}"},
     # Documents and indexes.
     "reading": {"en": "Reading", "zh": "正在导入"},
-    "progress_files": {"en": "{done}/{total} files", "zh": "{done}/{total} 个文件"},
-    "progress_rate": {"en": "{passages} passages, {rate}/s", "zh": "{passages} 条资料，{rate} 条/秒"},
+    "progress_files": {"en": "{done}/{total:file}", "zh": "{done}/{total} 个文件"},
+    "progress_rate": {"en": "{passages:passage}, {rate}/s", "zh": "{passages} 条资料，{rate} 条/秒"},
     "time_left": {"en": "{time} left", "zh": "剩余 {time}"},
-    "skipped": {"en": "Skipped {count} of {total} files:", "zh": "{total} 个文件中跳过了 {count} 个："},
+    "skipped": {"en": "Skipped {count} of {total:file}:", "zh": "{total} 个文件中跳过了 {count} 个："},
     "ingested": {
-        "en": "Stored {passages} passages of {stored} documents in {seconds} s: {new} new, {replaced} changed; "
+        "en": "Stored {passages:passage} of {stored:document} in {seconds} s: {new} new, {replaced} changed; "
         "{unchanged} unchanged.",
-        "zh": "用 {seconds} 秒存入 {stored} 个文档的 {passages} 条资料：新增 {new} 个，更新 {replaced} 个；{unchanged} 个没有变化。",
+        "zh": "用 {seconds} 秒存入 {stored} 个文档的 {passages} 条资料：新增 {new} 个，更新 {replaced} 个；"
+        "{unchanged} 个没有变化。",
     },
-    "without_text": {"en": "{count} documents had no text.", "zh": "{count} 个文档没有文字。"},
+    "without_text": {"en": "{count:document} had no text.", "zh": "{count} 个文档没有文字。"},
     "index_holds": {
-        "en": "The index {path} holds {passages} passages of {documents} documents.",
+        "en": "The index {path} holds {passages:passage} of {documents:document}.",
         "zh": "索引 {path} 现有 {documents} 个文档的 {passages} 条资料。",
     },
     "info_path": {"en": "directory", "zh": "目录"},

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def write_trace(trace: Sequence[CallRecord], terminal: Terminal) -> None:
     """Write a line a call: its stage, tokens, seconds and how it ended."""
+    if not trace:
+        return
     header = terminal.text("trace_header").split("|")
     terminal.write("\n" + terminal.text("trace"), "bold")
     terminal.write(table(header, [_row(record, terminal) for record in trace]))
