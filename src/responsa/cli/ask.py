@@ -59,7 +59,7 @@ def ask(
     embed_model: EmbedModel = None,
     embed_api_key: EmbedApiKey = None,
 ) -> int:
-    """Answer a question from the indexed documents, with citations."""
+    """Answer a question, with citations."""
     from responsa.query_engine import RetrieverQueryEngine
     from responsa.response_synthesizers import get_response_synthesizer
     from responsa.response_synthesizers.question import checked_question

@@ -45,7 +45,7 @@ def demo(
     api_key: ApiKey = None,
     index: Annotated[Path, Option("--index", help="Where the sample documents are indexed.")] = Path(".responsa/demo"),
 ) -> int:
-    """Ask the sample documents three questions, with a real model on this machine."""
+    """Ask the sample documents three questions."""
     from responsa.samples import path as sample_documents
 
     from .interrupts import interrupted_by_signals

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def ingest(
     context: Context,
-    paths: Annotated[list[Path], Argument(metavar="PATH...", help="Files and directories to read.")],
+    paths: Annotated[list[Path], Argument(metavar="PATH", help="Files and directories to read.")],
     index: IndexDir = DEFAULT_INDEX,
     chunk_size: Annotated[int, Option("--chunk-size", min=16, max=8000, help="The most tokens of a passage.")] = 320,
     as_json: AsJson = False,
@@ -37,7 +37,7 @@ def ingest(
     embed_model: EmbedModel = None,
     embed_api_key: EmbedApiKey = None,
 ) -> int:
-    """Read documents into an index; what has not changed costs no embedding."""
+    """Read documents into an index."""
     from .progress_view import ProgressView
     from .reading import Reading
 

@@ -36,7 +36,7 @@ def llama_server(
     alias: Annotated[str | None, Option("--alias", help="The model's id; the file's name if not given.")] = None,
     api_key: ApiKey = None,
 ) -> int:
-    """Serve a model with the packaged llama-server until Ctrl-C."""
+    """Serve a model on this machine until Ctrl-C."""
     from responsa.local.llama_server import LlamaServer
 
     from .fetching import fetched

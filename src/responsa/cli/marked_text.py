@@ -8,7 +8,9 @@ from typing import Final
 
 from responsa.schema.citations import Citation
 
-_STOPS: Final = frozenset(".!?。！？；…")
+_STOPS: Final = frozenset(".!?。！？；…｡")
+# What may stand between a sentence's stop and the next sentence: quotes, brackets, emphasis.
+_CLOSERS: Final = "\"'”’」』）】》〉)]}»*_`~ \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class MarkedText:
 
     def _safe_end(self) -> int:
         """Where the text that may be shown ends: at the first sentence end since what was shown, if there is one."""
-        if self._text[: self._shown].rstrip()[-1:] in _STOPS:
+        if self._text[: self._shown].rstrip(_CLOSERS)[-1:] in _STOPS:
             return self._shown
         for place in range(self._shown, len(self._text)):
             if self._text[place] == "\n":

@@ -39,7 +39,7 @@ def search(
     embed_model: EmbedModel = None,
     embed_api_key: EmbedApiKey = None,
 ) -> int:
-    """Show the passages that an answer would rest on; ask no model for an answer."""
+    """Show the passages found, without an answer."""
     from responsa.response_synthesizers.question import checked_question
 
     from . import json_view, places
