@@ -10,13 +10,14 @@ from collections.abc import Iterator
 import pytest
 
 from responsa.schema import errors
-from responsa.schema.error_texts import ERROR_TEXTS
+from responsa.schema.error_texts import ERROR_TEXTS, READING_REASONS
 from responsa.schema.errors import (
     BadResponse,
     EmptyQuestion,
     InvalidOption,
     MissingExtra,
     RateLimited,
+    ReadingFailed,
     ResponsaError,
     RunError,
     ServerUnreachable,
@@ -67,7 +68,7 @@ EXAMPLES: list[tuple[str, ResponsaError]] = [
     ("index_not_writable", errors.IndexNotWritable("idx", "disk full")),
     ("embedding_mismatch", errors.EmbeddingMismatch("idx", "e5", 384, "bge", 768)),
     ("embedding_failed", errors.EmbeddingFailed("no model")),
-    ("reading_failed", errors.ReadingFailed("a.pdf", "its first page is torn")),
+    ("reading_failed", errors.ReadingFailed("a.pdf", "it is a fish", "12")),
     ("local_server_failed", errors.LocalServerFailed("port in use")),
     ("model_fetch_failed", errors.ModelFetchFailed("smollm2", "no package")),
 ]
@@ -188,6 +189,17 @@ def test_numbers_and_lists_are_written_out(error: ResponsaError, part: str) -> N
 def test_what_a_server_says_is_never_scanned_for_placeholders() -> None:
     assert "({hint} {url})" in str(ServerUnreachable("{reason}", "{hint} {url}", "hint"))
     assert str(BadResponse("u", "{url}")).startswith("The answer of u cannot be read: {url}.")
+
+
+@pytest.mark.parametrize("reason", READING_REASONS)
+def test_a_reading_reason_has_texts_in_both_languages_that_show_its_detail(reason: str) -> None:
+    texts = READING_REASONS[reason]
+    assert set(texts) == {"en", "zh"}
+    assert placeholders(texts["en"]) == placeholders(texts["zh"]) <= {"detail"}
+    for language, text in texts.items():
+        shown = ReadingFailed("{reason}.pdf", reason, "{path}").render(language)
+        assert text.replace("{detail}", "{path}") in shown
+        assert "{reason}.pdf" in shown
 
 
 def test_an_unknown_language_falls_back_to_english() -> None:

@@ -6,24 +6,29 @@ supporting passage above a threshold, marked as attached by the engine: small mo
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from contextlib import aclosing, closing
 from typing import Final
 
 from responsa.packing.passages import Passage, passages_of
+from responsa.prompts import refuses
 from responsa.schema.calls import LLMCall
 from responsa.schema.citations import Citation
 from responsa.schema.events import CitationFound, Event, SourcesFound, StepFinished, StepStarted, TextDelta
 from responsa.schema.response import Response
 from responsa.tokens.sentences import split_sentences
 
-from .markers import find_markers, without_markers
+from .markers import Marker, find_markers, without_markers
 from .support import SupportIndex
 
 THRESHOLD: Final = 0.5
 """The least support at which the engine attaches a citation; see docs/decisions.md for the measurement."""
 
-_LONGEST_MARKER: Final = 12
+# A sentence has ended for certain when this many characters follow and they do not open a marker, which may still
+# become a part of it.
+_AHEAD: Final = 8
+_OPEN_MARKER: Final = re.compile(r"[\[【][\d\s,，、\-–]*\Z")
 _SENTENCE_ENDS: Final = frozenset(".!?。！？；…\n")
 
 
@@ -65,22 +70,22 @@ class Citer:
 
     def citations(self, text: str, start: int, *, ended: bool) -> tuple[list[Citation], int]:
         """Return the citations of the whole sentences of `text` from `start` on, and where the next one starts."""
-        sentences = split_sentences(text)
-        if not ended and sentences:
-            begun = text[slice(*sentences.pop())].strip()
-            if sentences and begun[:1] in ("[", "【") and len(begun) <= _LONGEST_MARKER:
-                sentences.pop()  # a marker after the full stop belongs to the sentence before
+        markers = find_markers(text)
         found: list[Citation] = []
-        for first, last in sentences:
+        for first, last in split_sentences(text):
+            if not ended and (len(text) - last < _AHEAD or _OPEN_MARKER.match(text, last)):
+                break
             if first >= start:
-                found += self._cite(text[first:last], first)
+                found += self._cite(text[first:last], first, [m for m in markers if first <= m.start < last])
                 start = last
         return found, start
 
-    def _cite(self, sentence: str, offset: int) -> list[Citation]:
-        bare = without_markers(sentence)
+    def _cite(self, sentence: str, offset: int, markers: Sequence[Marker]) -> list[Citation]:
+        if refuses(sentence):
+            return []
+        bare = without_markers(sentence, markers, offset)
         place = (offset, offset + len(sentence.rstrip()))
-        numbers = dict.fromkeys(number for marker in find_markers(sentence) for number in marker.numbers)
+        numbers = dict.fromkeys(number for marker in markers for number in marker.numbers)
         if numbers:
             return [self._written(number, bare, place) for number in numbers]
         support = self._support().best(bare)
@@ -125,7 +130,7 @@ class _Reader:
             self._citer.show(event.call)
         elif isinstance(event, TextDelta) and event.number in self._calls:
             self._texts[event.number] = self._texts.get(event.number, "") + event.text
-            if not _SENTENCE_ENDS.isdisjoint(self._texts[event.number][-len(event.text) - _LONGEST_MARKER :]):
+            if not _SENTENCE_ENDS.isdisjoint(self._texts[event.number][-len(event.text) - 2 * _AHEAD :]):
                 return self._found(event.number, ended=False)
         elif isinstance(event, StepFinished) and event.number in self._texts:
             return self._found(event.number, ended=True)

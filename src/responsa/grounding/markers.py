@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 _MARKER: Final = re.compile(r"[\[【]\s*(\d{1,4}(?:\s*[,，、]\s*\d{1,4}){0,19})\s*[\]】](?!\()")
-_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+# A fence or tick that is not closed reaches to the end of the text or line, so that more text never changes the code
+# that was there.
+_CODE: Final = re.compile(r"(`{3,}).*?(?:\1|\Z)|(`{1,2})[^\n]*?(?:\2|(?=\n)|\Z)", re.DOTALL)
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -29,8 +32,8 @@ def find_markers(text: str) -> list[Marker]:
     return [marker for marker in found if not any(start <= marker.start < end for start, end in code)]
 
 
-def without_markers(text: str) -> str:
-    """Return `text` with its markers taken out."""
-    for marker in reversed(find_markers(text)):
-        text = text[: marker.start] + text[marker.end :]
+def without_markers(text: str, markers: Sequence[Marker], offset: int = 0) -> str:
+    """Return `text`, which starts at `offset`, with these markers of it taken out."""
+    for marker in reversed(markers):
+        text = text[: marker.start - offset] + text[marker.end - offset :]
     return text

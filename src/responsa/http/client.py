@@ -6,7 +6,7 @@ import asyncio
 import re
 import threading
 import weakref
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -75,12 +75,13 @@ class HTTPClient:
         """Return the address of `path`, which starts at the base, or at the server's root if it starts with `//`."""
         return self.root + path[1:] if path.startswith("//") else self.base + path
 
-    def run(self, exchange: Exchange[T]) -> T:
-        """Carry out a conversation, blocking."""
-        return _drive(exchange, self._send, self._send_batch)
+    def run(self, exchange: Exchange[T], *, max_retries: int | None = None) -> T:
+        """Carry out a conversation, blocking.
 
-    async def arun(self, exchange: Exchange[T]) -> T:
-        """Carry out a conversation without blocking."""
+        Args:
+            exchange: The conversation.
+            max_retries: Overrides the client's number of retries.
+        """
         result: Any = None
         error: ServerError | None = None
         while True:
@@ -90,7 +91,28 @@ class HTTPClient:
                 return stop.value  # type: ignore[no-any-return]
             result, error = None, None
             try:
-                result = await (self._asend(step) if isinstance(step, Request) else self._asend_batch(step))
+                if isinstance(step, Request):
+                    result = self._send(step, max_retries)
+                else:
+                    result = self._send_batch(step, max_retries)
+            except ServerError as failed:
+                error = failed
+
+    async def arun(self, exchange: Exchange[T], *, max_retries: int | None = None) -> T:
+        """Carry out a conversation without blocking; else as `run`."""
+        result: Any = None
+        error: ServerError | None = None
+        while True:
+            try:
+                step = exchange.throw(error) if error is not None else exchange.send(result)
+            except StopIteration as stop:
+                return stop.value  # type: ignore[no-any-return]
+            result, error = None, None
+            try:
+                if isinstance(step, Request):
+                    result = await self._asend(step, max_retries)
+                else:
+                    result = await self._asend_batch(step, max_retries)
             except ServerError as failed:
                 error = failed
 
@@ -170,32 +192,39 @@ class HTTPClient:
         """Close the connections of the running event loop."""
         await self._async.aclose()
 
-    def _send(self, request: Request) -> Reply:
+    def _send(self, request: Request, max_retries: int | None) -> Reply:
         from . import wire
 
         deadline = Deadline(request.total or self.timeout.total)
-        return _reply(request, wire.perform(self._client(), self._attempts(request, deadline)))
+        steps = self._attempts(request, deadline, max_retries=max_retries)
+        return _reply(request, wire.perform(self._client(), steps))
 
-    async def _asend(self, request: Request) -> Reply:
+    async def _asend(self, request: Request, max_retries: int | None) -> Reply:
         from . import wire
 
         deadline = Deadline(request.total or self.timeout.total)
-        client = await self._async.get()
-        return _reply(request, await wire.aperform(client, self._attempts(request, deadline)))
+        steps = self._attempts(request, deadline, max_retries=max_retries)
+        return _reply(request, await wire.aperform(await self._async.get(), steps))
 
-    def _send_batch(self, batch: Batch) -> list[BatchResult]:
+    def _send_batch(self, batch: Batch, max_retries: int | None) -> list[BatchResult]:
+        def one(request: Request) -> BatchResult:
+            try:
+                return self._send(request, max_retries)
+            except ServerError as error:
+                return error
+
         if batch.workers <= 1 or len(batch.requests) <= 1:
-            return [_outcome(self._send, request) for request in batch.requests]
+            return [one(request) for request in batch.requests]
         with ThreadPoolExecutor(min(batch.workers, len(batch.requests)), thread_name_prefix="responsa-http") as pool:
-            return list(pool.map(lambda request: _outcome(self._send, request), batch.requests))
+            return list(pool.map(one, batch.requests))
 
-    async def _asend_batch(self, batch: Batch) -> list[BatchResult]:
+    async def _asend_batch(self, batch: Batch, max_retries: int | None) -> list[BatchResult]:
         turns = asyncio.Semaphore(max(1, batch.workers))
 
         async def one(request: Request) -> BatchResult:
             async with turns:
                 try:
-                    return await self._asend(request)
+                    return await self._asend(request, max_retries)
                 except ServerError as error:
                     return error
 
@@ -203,13 +232,15 @@ class HTTPClient:
             tasks = [group.create_task(one(request)) for request in batch.requests]
         return [task.result() for task in tasks]
 
-    def _attempts(self, request: Request, deadline: Deadline, *, streamed: bool = False) -> Attempts:
+    def _attempts(
+        self, request: Request, deadline: Deadline, *, streamed: bool = False, max_retries: int | None = None
+    ) -> Attempts:
         return attempts(
             request,
             streamed=streamed,
             timeout=self.timeout,
             deadline=deadline,
-            max_retries=self.max_retries,
+            max_retries=self.max_retries if max_retries is None else max_retries,
             health_url=self.root + "/health",
         )
 
@@ -236,32 +267,6 @@ class HTTPClient:
 
 async def _aclose(client: httpx2.AsyncClient) -> None:
     await client.aclose()
-
-
-def _drive(
-    exchange: Exchange[T],
-    send: Callable[[Request], Reply],
-    send_batch: Callable[[Batch], Sequence[BatchResult]],
-) -> T:
-    result: Any = None
-    error: ServerError | None = None
-    while True:
-        try:
-            step = exchange.throw(error) if error is not None else exchange.send(result)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        result, error = None, None
-        try:
-            result = send(step) if isinstance(step, Request) else send_batch(step)
-        except ServerError as failed:
-            error = failed
-
-
-def _outcome(send: Callable[[Request], Reply], request: Request) -> BatchResult:
-    try:
-        return send(request)
-    except ServerError as error:
-        return error
 
 
 def _reply(request: Request, answer: Answer) -> Reply:

@@ -141,10 +141,10 @@ def failure_of_fault(url: str, fault: HTTPError, waited: float) -> Failure:
         return _caused(Failure(error, retryable=retryable), fault)
     if isinstance(fault, httpx2.TimeoutException):
         return _caused(Failure(ServerTimeout(url, waited)), fault)
-    disconnected = isinstance(fault, httpx2.RemoteProtocolError) and "without" in reason
-    if isinstance(fault, httpx2.NetworkError) or disconnected:
+    broken = isinstance(fault, httpx2.RemoteProtocolError)
+    if isinstance(fault, httpx2.NetworkError) or (broken and "without sending a response" in reason):
         return _caused(Failure(ServerUnreachable(url, reason), retryable=True, at_once=True), fault)
-    return _caused(Failure(BadResponse(url, reason)), fault)
+    return _caused(Failure(BadResponse(url, reason), retryable=broken and "complete message body" in reason), fault)
 
 
 def _caused(failure: Failure, fault: BaseException) -> Failure:

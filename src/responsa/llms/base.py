@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import aclosing, closing
 from dataclasses import fields
 from typing import Any, Final
 
+from ..prompts.templates import BasePromptTemplate
 from ..schema.completions import Completion, Delta, LLMMetadata, Sampling, StreamItem
 from ..schema.errors import UnknownOption
 from ..schema.messages import ChatMessage, MessageRole
@@ -24,6 +25,7 @@ from .responses import (
     TextSoFar,
     thinking,
 )
+from .structured_predict import Object, predicting
 
 SAMPLING_OPTIONS: Final = tuple(field.name for field in fields(Sampling))
 # Tokens a chat template puts around each message, and around all of them (a system prompt of its own included).
@@ -132,6 +134,58 @@ class LLM(ABC):
     async def astream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseAsyncGen:
         """Return a stream of the answer to messages without blocking; closing it cancels the request."""
         return self._achat_steps(messages, sampling_from("astream_chat", kwargs))
+
+    def predict(self, prompt: BasePromptTemplate, **prompt_args: Any) -> str:
+        """Return the answer's text to a template filled with `prompt_args`."""
+        return self._whole(prompt.format_messages(llm=self, **prompt_args), Sampling()).text
+
+    async def apredict(self, prompt: BasePromptTemplate, **prompt_args: Any) -> str:
+        """Return the answer's text to a filled template without blocking."""
+        return (await self._awhole(prompt.format_messages(llm=self, **prompt_args), Sampling())).text
+
+    def structured_predict(
+        self,
+        output_cls: type[Object],
+        prompt: BasePromptTemplate,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        **prompt_args: Any,
+    ) -> Object:
+        """Return an object of `output_cls`, a pydantic model, from the answer to a filled template.
+
+        Args:
+            output_cls: The object's class.
+            prompt: The template.
+            llm_kwargs: Fields of `Sampling`.
+            prompt_args: The template's values.
+
+        Raises:
+            StructuredOutputFailed: The answer was cut, or is not of the form even after one correction.
+        """
+        messages = prompt.format_messages(llm=self, **prompt_args)
+        steps = predicting(output_cls, messages, sampling_from("structured_predict", dict(llm_kwargs or {})))
+        question = next(steps)
+        while True:
+            try:
+                question = steps.send(self._whole(*question))
+            except StopIteration as stop:
+                return stop.value  # type: ignore[no-any-return]
+
+    async def astructured_predict(
+        self,
+        output_cls: type[Object],
+        prompt: BasePromptTemplate,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        **prompt_args: Any,
+    ) -> Object:
+        """Return an object from the answer to a filled template without blocking; else as `structured_predict`."""
+        messages = prompt.format_messages(llm=self, **prompt_args)
+        steps = predicting(output_cls, messages, sampling_from("astructured_predict", dict(llm_kwargs or {})))
+        question = next(steps)
+        while True:
+            try:
+                question = steps.send(await self._awhole(*question))
+            except StopIteration as stop:
+                return stop.value  # type: ignore[no-any-return]
 
     def _whole(self, messages: Sequence[ChatMessage], sampling: Sampling) -> Completion:
         builder = CompletionBuilder()

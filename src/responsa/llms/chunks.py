@@ -12,7 +12,7 @@ from ..http.messages import excerpt
 from ..http.sse import DONE
 from ..schema.completions import Delta, Finish, StreamItem, Timings, Usage
 from ..schema.errors import BadResponse, ServerError, StreamInterrupted
-from .reasoning import ReasoningSplitter
+from .reasoning import CLOSING_TAG, OPENING_TAG, ReasoningSplitter
 
 _END = "the connection ended before the answer did"
 
@@ -22,20 +22,35 @@ class ChunkReader:
 
     Args:
         url: The request's address, for errors.
-        splitter: Tells reasoning written into the text from the text.
+        reasoning_opened: Whether the prompt itself opened the reasoning tag.
+        calls_function: Whether the answer is what the model calls a function with.
     """
 
-    def __init__(self, url: str, splitter: ReasoningSplitter | None = None) -> None:
+    def __init__(self, url: str, *, reasoning_opened: bool = False, calls_function: bool = False) -> None:
         self.url = url
-        self._splitter = splitter or ReasoningSplitter()
+        self._splitter = ReasoningSplitter(reasoning_opened)
+        self._calls_function = calls_function
         self._started = time.perf_counter()
         self._first: float | None = None
         self._texts: list[str] = []
-        self._done = False
+        self._done = self._finished = False
         self._reason: str | None = None
         self._model: str | None = None
         self._usage: Mapping[str, Any] = {}
         self._timings: Mapping[str, Any] = {}
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any text or reasoning has arrived."""
+        return self._first is not None
+
+    @property
+    def opens_reasoning(self) -> bool | None:
+        """Whether this answer shows that prompts open the reasoning tag; None if it shows nothing."""
+        if self._splitter.opened:
+            return None if self._reason == "length" else self._splitter.closed
+        text = self.text_so_far
+        return True if CLOSING_TAG in text and OPENING_TAG not in text else None
 
     @property
     def text_so_far(self) -> str:
@@ -46,7 +61,7 @@ class ChunkReader:
         """Take the data of one event and return the pieces it carries."""
         if data == DONE:
             self._done = True
-            return []
+            return self.finish()
         try:
             chunk = json.loads(data)
             choices = chunk.get("choices")
@@ -55,11 +70,15 @@ class ChunkReader:
         if choices:
             try:
                 choice = choices[0]
+                if choice.get("index"):
+                    return []  # one of several answers asked for beside the first
                 delta = choice.get("delta")
                 if delta is None:
                     delta = choice.get("message") or choice
                 reasoning = delta.get("reasoning_content") or delta.get("reasoning")
                 text = delta.get("content") or delta.get("text")
+                if self._calls_function and (calls := delta.get("tool_calls")):
+                    text = calls[0]["function"].get("arguments")
                 reason = choice.get("finish_reason")
             except (AttributeError, TypeError, KeyError, IndexError) as error:
                 raise BadResponse(self.url, f"not a chunk of an answer: {excerpt(data)!r}") from error
@@ -73,8 +92,11 @@ class ChunkReader:
         return pieces
 
     def finish(self) -> list[StreamItem]:
-        """End the stream: return the last pieces and the `Finish`; raises if the answer is not complete."""
-        pieces: list[StreamItem] = list(self._kept(self._splitter.close()))
+        """End the stream: return the last pieces and the `Finish`, once; raises if the answer is not complete."""
+        if self._finished:
+            return []
+        self._finished = True
+        pieces: list[StreamItem] = list(self._kept(self._splitter.close(finished=self._reason != "length")))
         if self._reason is None and not self._done:
             if self._first is None:
                 raise BadResponse(self.url, _END)

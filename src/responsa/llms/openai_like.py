@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any, Final
 
 from ..http.client import HTTPClient
-from ..http.messages import Exchange, Request
-from ..http.per_loop import PerLoop
+from ..http.messages import Exchange
 from ..http.timeouts import Timeout
 from ..schema.completions import LLMMetadata, Sampling, StreamItem
-from ..schema.errors import InvalidOption, ServerError, WindowAboveServed
+from ..schema.errors import InvalidOption, MissingPart, ServerError
 from ..schema.messages import ChatMessage
 from .base import LLM
-from .chunks import ChunkReader
+from .call import Call
+from .calls import Calls
 from .local_tokenizer import Tokenizer, token_counter
-from .prompt_text import messages_to_prompt
-from .request_body import messages_body, sampling_body, schema_body, without_none
-from .served import Served, ask_server
+from .pool import ModelServer, ServerPool
 from .token_counts import TokenCounts
 
 # What is assumed of a server that does not tell its window, and where none is configured.
@@ -30,13 +26,15 @@ DEFAULT_NUM_OUTPUT: Final = 512
 
 
 class OpenAILike(LLM):
-    """A model behind an OpenAI-compatible server.
+    """A model behind an OpenAI-compatible server, or behind several that serve the same model.
 
-    Nothing is asked of the server before the first use; then, once, which models, window and slots it has.
+    Nothing is asked of a server before the first use; then, once, which models, window and slots it has. Of several
+    servers each call gets the least busy one, if possible one that has seen the prompt's beginning before; a server
+    that fails is left out and asked again later.
 
     Args:
         model: The served model's id; None or "" takes the one that is served.
-        api_base: The server's address, with `/v1`.
+        api_base: The server's address, with `/v1`, or a list of several.
         api_key: Sent as a bearer token; None sends none.
         is_chat_model: Whether to send messages (chat completions); else one text prompt (completions).
         is_function_calling_model: Whether tools may be sent.
@@ -51,7 +49,7 @@ class OpenAILike(LLM):
         additional_kwargs: Further fields of every request's body; None takes a field away.
         tokenizer: Counts tokens where the server cannot: an object with `encode`, a function from text to tokens, or
             the path of a `tokenizer.json`.
-        strict: Whether a server is asked to follow an output schema to the letter.
+        strict: Whether a server is asked for its strict form of an output schema.
         transport: An httpx2 transport to use instead of the network, for tests.
     """
 
@@ -59,7 +57,7 @@ class OpenAILike(LLM):
         self,
         model: str | None = None,
         *,
-        api_base: str = "http://127.0.0.1:8080/v1",
+        api_base: str | Sequence[str] = "http://127.0.0.1:8080/v1",
         api_key: str | None = None,
         is_chat_model: bool = True,
         is_function_calling_model: bool = False,
@@ -73,162 +71,153 @@ class OpenAILike(LLM):
         default_headers: Mapping[str, str] | None = None,
         additional_kwargs: Mapping[str, Any] | None = None,
         tokenizer: Tokenizer | Callable[[str], Sequence[Any]] | str | Path | None = None,
-        strict: bool = True,
+        strict: bool = False,
         transport: Any = None,
     ) -> None:
         for name, value in (("context_window", context_window), ("max_tokens", max_tokens)):
             if value is not None and value < 1:
                 raise InvalidOption(name, value, "1 or more tokens")
+        addresses = [api_base] if isinstance(api_base, str) else list(dict.fromkeys(api_base))
+        if not addresses:
+            raise InvalidOption("api_base", api_base, "an address, or a list of at least one")
         self.model = model or None
         self.is_chat_model = is_chat_model
         self.is_function_calling_model = is_function_calling_model
         self.context_window = context_window
-        self.strict = strict
-        self._extra = dict(additional_kwargs or {})
-        self._defaults = Sampling(max_tokens=max_tokens, temperature=temperature, top_p=top_p, seed=seed)
-        self._client = HTTPClient(
-            api_base,
-            api_key=api_key,
-            timeout=timeout,
-            max_retries=max_retries,
-            default_headers=default_headers,
-            transport=transport,
+        self._max_tokens = max_tokens
+        self._clients = [
+            HTTPClient(
+                address,
+                api_key=api_key,
+                timeout=timeout,
+                max_retries=max_retries,
+                default_headers=default_headers,
+                transport=transport,
+            )
+            for address in addresses
+        ]
+        self._counts = TokenCounts(token_counter(tokenizer) if tokenizer is not None else None)
+        self._calls = Calls(
+            ServerPool(self._clients),
+            self._counts,
+            model=self.model,
+            is_chat_model=is_chat_model,
+            is_function_calling_model=is_function_calling_model,
+            context_window=context_window,
+            defaults=Sampling(max_tokens=max_tokens, temperature=temperature, top_p=top_p, seed=seed),
+            extra=dict(additional_kwargs or {}),
+            strict=strict,
         )
-        self._counts = TokenCounts(self._client, token_counter(tokenizer) if tokenizer is not None else None)
-        self._served: Served | None = None
-        self._asking = threading.Lock()
-        self._asking_async: PerLoop[asyncio.Lock] = PerLoop(asyncio.Lock, _nothing_to_close)
 
     @property
     def api_base(self) -> str:
-        """The server's address."""
-        return self._client.base
+        """The server's address, of several the first."""
+        return self._clients[0].base
 
     @property
     def metadata(self) -> LLMMetadata:
         """What the server serves, asked once."""
-        return self._metadata(self._ask())
+        self._calls.ask()
+        return self._metadata()
 
     async def ametadata(self) -> LLMMetadata:
         """Return what the server serves without blocking, asked once."""
-        return self._metadata(await self._aask())
+        await self._calls.aask()
+        return self._metadata()
 
     def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> Generator[StreamItem, None, None]:
         """Yield the answer's `Delta`s and then one `Finish`; closing the generator cancels the request."""
-        request = self._request(self._ask(), messages, sampling)
-        reader = ChunkReader(request.url)
-        try:
-            with closing(self._client.stream(request)) as events:
-                for some in events:
-                    for data in some:
-                        yield from reader.feed(data)
-            yield from reader.finish()
-        except ServerError as error:
-            raise reader.broken(error) from error.__cause__
+        self._calls.ask()
+        call = Call(self._calls, messages, sampling)
+        while True:
+            self._calls.probe()
+            with call.attempt() as attempt:
+                try:
+                    with closing(attempt.client.stream(attempt.request)) as events:
+                        for some in events:
+                            for data in some:
+                                yield from attempt.feed(data)
+                    yield from attempt.finish()
+                except ServerError as error:
+                    call.failed(error)  # raises, unless there is another server or another way
+                else:
+                    call.answered()
+                    return
 
     async def astream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer's pieces without blocking; closing the generator cancels the request."""
-        request = self._request(await self._aask(), messages, sampling)
-        reader = ChunkReader(request.url)
-        try:
-            async with aclosing(self._client.astream(request)) as events:
-                async for some in events:
-                    for data in some:
-                        for item in reader.feed(data):
-                            yield item
-            for item in reader.finish():
-                yield item
-        except ServerError as error:
-            raise reader.broken(error) from error.__cause__
+        await self._calls.aask()
+        call = Call(self._calls, messages, sampling)
+        while True:
+            await self._calls.aprobe()
+            with call.attempt() as attempt:
+                try:
+                    async with aclosing(attempt.client.astream(attempt.request)) as events:
+                        async for some in events:
+                            for data in some:
+                                for item in attempt.feed(data):
+                                    yield item
+                    for item in attempt.finish():
+                        yield item
+                except ServerError as error:
+                    call.failed(error)  # raises, unless there is another server or another way
+                else:
+                    call.answered()
+                    return
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text as it stands inside a prompt, by the served model's own tokenizer."""
-        return self._client.run(self._count_texts(self._ask(), texts))
+        return self._count(lambda server: self._calls.counting_texts(server, texts))
 
     async def acount_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text without blocking."""
-        return await self._client.arun(self._count_texts(await self._aask(), texts))
+        return await self._acount(lambda server: self._calls.counting_texts(server, texts))
 
     def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         """Return the tokens of each prompt as the server will count them, its chat template included."""
-        return self._client.run(self._count_messages(self._ask(), prompts))
+        return self._count(lambda server: self._calls.counting_prompts(server, prompts))
 
     async def acount_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         """Return the tokens of each prompt without blocking."""
-        return await self._client.arun(self._count_messages(await self._aask(), prompts))
+        return await self._acount(lambda server: self._calls.counting_prompts(server, prompts))
 
     def close(self) -> None:
         """Close the connections of blocking calls."""
-        self._client.close()
+        for client in self._clients:
+            client.close()
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
-        await self._client.aclose()
+        for client in self._clients:
+            await client.aclose()
 
-    def _ask(self) -> Served:
-        with self._asking:
-            if self._served is None:
-                self._served = self._checked(self._client.run(ask_server(self._client, self.model)))
-            return self._served
+    def _count(self, counting: Callable[[ModelServer], Exchange[list[int]]]) -> list[int]:
+        self._calls.ask()
+        for turn in self._calls.counting_turns():
+            try:
+                return turn.server.client.run(counting(turn.server), max_retries=turn.max_retries)
+            except ServerError as error:
+                self._calls.counting_failed(turn, error)  # raises, unless there is another server
+        raise MissingPart("a server", "OpenAILike")
 
-    async def _aask(self) -> Served:
-        if self._served is None:
-            async with await self._asking_async.get():
-                if self._served is None:
-                    self._served = self._checked(await self._client.arun(ask_server(self._client, self.model)))
-        return self._served
+    async def _acount(self, counting: Callable[[ModelServer], Exchange[list[int]]]) -> list[int]:
+        await self._calls.aask()
+        for turn in self._calls.counting_turns():
+            try:
+                return await turn.server.client.arun(counting(turn.server), max_retries=turn.max_retries)
+            except ServerError as error:
+                self._calls.counting_failed(turn, error)  # raises, unless there is another server
+        raise MissingPart("a server", "OpenAILike")
 
-    def _checked(self, served: Served) -> Served:
-        if self.context_window is not None and served.n_ctx is not None and self.context_window > served.n_ctx:
-            raise WindowAboveServed(self.context_window, served.n_ctx)
-        return served
-
-    def _metadata(self, served: Served) -> LLMMetadata:
-        window = self.context_window or served.n_ctx or DEFAULT_CONTEXT_WINDOW
+    def _metadata(self) -> LLMMetadata:
+        served = self._calls.served()
+        windows = [one.n_ctx for one in served if one.n_ctx is not None]
         return LLMMetadata(
-            context_window=window,
-            num_output=self._defaults.max_tokens or DEFAULT_NUM_OUTPUT,
-            model_name=self.model or served.model or "unknown",
+            context_window=self.context_window or min(windows, default=DEFAULT_CONTEXT_WINDOW),
+            num_output=self._max_tokens or DEFAULT_NUM_OUTPUT,
+            model_name=self.model or served[0].model or "unknown",
             is_chat_model=self.is_chat_model,
             is_function_calling_model=self.is_function_calling_model,
-            slots=served.slots or 1,
-            exact_counts=self._counts.exact(served),
+            slots=sum(one.slots or 1 for one in served),
+            exact_counts=all(self._counts.exact(one) for one in served),
         )
-
-    def _request(self, served: Served, messages: Sequence[ChatMessage], sampling: Sampling) -> Request:
-        body: dict[str, Any] = {
-            **self._prompt_body(served, messages),
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }
-        if sampling.output_schema is not None:
-            body.update(schema_body(sampling.output_schema, self.strict))
-        body.update(sampling_body(sampling, self._defaults))
-        body.update(self._extra)
-        body.update(sampling.extra)
-        return self._client.post("/chat/completions" if self.is_chat_model else "/completions", without_none(body))
-
-    def _prompt_body(self, served: Served, messages: Sequence[ChatMessage]) -> dict[str, Any]:
-        model = self.model or served.model or "default"
-        if self.is_chat_model:
-            return {"model": model, "messages": messages_body(messages)}
-        return {"model": model, "prompt": messages_to_prompt(messages)}
-
-    def _count_texts(self, served: Served, texts: Sequence[str]) -> Exchange[list[int]]:
-        return self._counts.texts(served, self._prompt_model(served), texts)
-
-    def _count_messages(self, served: Served, prompts: Sequence[Sequence[ChatMessage]]) -> Exchange[list[int]]:
-        if not self.is_chat_model:
-            return self._counts.bare_prompts(
-                served, self._prompt_model(served), [messages_to_prompt(messages) for messages in prompts]
-            )
-        template_fields = {name: self._extra[name] for name in ("chat_template_kwargs", "tools") if name in self._extra}
-        bodies = [{**self._prompt_body(served, messages), **template_fields} for messages in prompts]
-        return self._counts.chat_prompts(served, bodies, prompts)
-
-    def _prompt_model(self, served: Served) -> str:
-        return self.model or served.model or "default"
-
-
-async def _nothing_to_close(_: asyncio.Lock) -> None:
-    """A lock holds nothing."""

@@ -44,15 +44,3 @@ def sampling_body(sampling: Sampling, defaults: Sampling) -> dict[str, Any]:
 def without_none(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a body without the fields that are None."""
     return {name: value for name, value in body.items() if value is not None}
-
-
-def schema_body(schema: Mapping[str, Any], strict: bool) -> dict[str, Any]:
-    """Return the fields that make a server hold the answer to a JSON schema."""
-    name = str(schema.get("title", "answer"))
-    name = "".join(char if char.isalnum() and char.isascii() else "_" for char in name)[:64] or "answer"
-    return {
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": name, "schema": dict(schema), "strict": strict},
-        }
-    }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..http.client import HTTPClient
 from ..http.messages import Reply, Request
-from ..schema.errors import AuthenticationFailed, BadResponse, ModelNotFound, RequestRefused, ServerUnreachable
+from ..http.missing_v1 import raise_if_v1_is_missing
+from ..schema.errors import AuthenticationFailed, BadResponse, ModelNotFound, RequestRefused
 
 # A question about the server is answered at once or not at all, in seconds.
 ASK_SECONDS = 30.0
@@ -25,6 +26,7 @@ class Served:
         slots: Requests worked on at a time.
         is_llama_server: Whether it has llama-server's own endpoints.
         is_vllm: Whether it has vLLM's.
+        opens_reasoning: Whether its chat template ends with an open reasoning tag, so that answers begin inside it.
     """
 
     model: str | None = None
@@ -33,22 +35,27 @@ class Served:
     slots: int | None = None
     is_llama_server: bool = False
     is_vllm: bool = False
+    opens_reasoning: bool = False
 
 
 Asking = Generator[Request, Reply, Served]
 
 
-def ask_server(client: HTTPClient, model: str | None) -> Asking:
+def ask_server(
+    client: HTTPClient, model: str | None, template_fields: Mapping[str, Any] | None, *, max_retries: int | None = None
+) -> Asking:
     """Ask a server what it serves; what it has no endpoint for stays unknown.
 
     Args:
         client: The server's client.
         model: The configured model, or None for whichever is served.
+        template_fields: Fields of every request that its chat template reads; None asks nothing of the template.
+        max_retries: Overrides the client's number of retries.
 
     Raises:
         ModelNotFound: The server lists its models and `model` is none of them.
     """
-    entries = yield from _models(client)
+    entries = yield from _models(client, max_retries)
     ids = tuple(dict.fromkeys(name for entry in entries for name in _names(entry)))
     entry = _chosen(entries, model)
     if model and ids and entry is None:
@@ -67,43 +74,26 @@ def ask_server(client: HTTPClient, model: str | None) -> Asking:
         n_ctx = n_ctx or _count(found[0].get("n_ctx") if found else None)
         slots = slots or (len(found) or None)
     is_llama_server = bool(props) or entry.get("owned_by") == "llamacpp"
-    served = entry.get("id")
-    return Served(
-        model=served if isinstance(served, str) else model,
-        ids=ids,
-        n_ctx=n_ctx or longest,
-        slots=slots,
-        is_llama_server=is_llama_server,
-        is_vllm=longest is not None and not is_llama_server,
-    )
+    is_vllm = longest is not None and not is_llama_server
+    name = entry.get("id")
+    served = name if isinstance(name, str) else model
+    opens = False
+    if template_fields is not None and (is_llama_server or is_vllm):
+        body = {"model": model or served, "messages": [{"role": "user", "content": "?"}], **template_fields}
+        opens = yield from _opens_reasoning(client, body, is_llama_server)
+    return Served(served, ids, n_ctx or longest, slots, is_llama_server, is_vllm, opens)
 
 
-def _models(client: HTTPClient) -> Generator[Request, Reply, list[dict[str, Any]]]:
+def _models(client: HTTPClient, max_retries: int | None) -> Generator[Request, Reply, list[dict[str, Any]]]:
     try:
-        reply = yield client.get("/models", total=ASK_SECONDS)
+        data = (yield client.get("/models", max_retries=max_retries, total=ASK_SECONDS)).object().get("data")
     except (RequestRefused, ModelNotFound) as refused:
-        if getattr(refused, "status", 404) in (404, 405, 501) and not client.base.endswith("/v1"):
-            yield from _look_for_v1(client, refused)
+        yield from raise_if_v1_is_missing(client, refused)
         return []
-    try:
-        data = reply.object().get("data")
-    except BadResponse:
-        if not client.base.endswith("/v1"):
-            yield from _look_for_v1(client, None)
+    except BadResponse as nonsense:
+        yield from raise_if_v1_is_missing(client, nonsense)
         raise
     return [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
-
-
-def _look_for_v1(client: HTTPClient, cause: Exception | None) -> Generator[Request, Reply, None]:
-    """Raise with a hint if the address lacks its `/v1`."""
-    try:
-        reply = yield Request("GET", client.base + "/v1/models", max_retries=0, total=ASK_SECONDS)
-        found = isinstance(reply.object().get("data"), list)
-    except (RequestRefused, ModelNotFound, AuthenticationFailed, BadResponse, ServerUnreachable):
-        return
-    if found:
-        hint = f"/v1 is missing: use {client.base}/v1"
-        raise ServerUnreachable(client.base, "no such endpoint", hint) from cause
 
 
 def _props(client: HTTPClient) -> Generator[Request, Reply, dict[str, Any]]:
@@ -119,6 +109,21 @@ def _slots(client: HTTPClient) -> Generator[Request, Reply, list[dict[str, Any]]
     except (RequestRefused, ModelNotFound, AuthenticationFailed, BadResponse):
         return []
     return [slot for slot in value if isinstance(slot, dict)] if isinstance(value, list) else []
+
+
+def _opens_reasoning(
+    client: HTTPClient, body: Mapping[str, Any], is_llama_server: bool
+) -> Generator[Request, Reply, bool]:
+    path = "//apply-template" if is_llama_server else "//tokenize"
+    extra = {} if is_llama_server else {"add_generation_prompt": True, "return_token_strs": True}
+    try:
+        reply = (yield client.post(path, {**body, **extra}, max_retries=0, total=ASK_SECONDS)).object()
+    except (RequestRefused, ModelNotFound, AuthenticationFailed, BadResponse):
+        return False
+    pieces = reply.get("token_strs")
+    prompt = reply.get("prompt") if is_llama_server else "".join(map(str, pieces)) if isinstance(pieces, list) else ""
+    # Token strings write a line break in their own way: only what stands before it is looked at.
+    return isinstance(prompt, str) and prompt[-16:].rstrip("\n\u010a \u0120").endswith("<think>")
 
 
 def _names(entry: dict[str, Any]) -> list[str]:

@@ -52,7 +52,7 @@ def fit(
     """Pack passages so that each measured prompt fits the window beside the answer's reserve.
 
     Token counts of parts do not always add up to the count of the whole; when a measured prompt is too long, all are
-    packed again with that much less room.
+    packed again with that much less room than its pack took.
 
     Args:
         counted: The passages to be shown.
@@ -74,7 +74,8 @@ def fit(
         excess = max(tokens, default=0) - limit
         if excess <= 0:
             return Fitted(packs, messages, tokens)
-        room = max(room - excess - 1, min(MIN_ROOM // 2, room - 1))
+        longest = packs[tokens.index(max(tokens))]
+        room = max(min(room, longest.tokens) - excess - 1, min(MIN_ROOM // 2, room - 1))
         if room < 1:
             break
     table = (("fixed messages", budget.fixed), ("answer", budget.output), ("context", budget.room), ("excess", excess))

@@ -11,8 +11,8 @@ from responsa.programs.effects import Program, count
 from .cutting import cut
 from .passages import FENCE, SEPARATOR, Pack, Passage, Piece
 
-# What stands around a passage in a prompt; four digits and a longer fence, so that it is never less.
-_AROUND: Final = f'[8888]\n{FENCE}"\n\n{FENCE}"{SEPARATOR}'
+# What stands around a passage in a prompt; four digits and a numbered fence, so that it is never less.
+_AROUND: Final = f"[8888]\n{FENCE}88\nx\n{FENCE}88{SEPARATOR}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,25 +43,22 @@ class Passage:
         """A fence that the passage itself does not hold, so that its end cannot be forged."""
         fence = FENCE
         body = self.body
+        number = 0
         while fence in body:
-            fence += '"'
+            number += 1
+            fence = f"{FENCE}{number}"
         return fence
 
     @classmethod
     def of_node(cls, number: int, source: NodeWithScore) -> Passage:
         """Return the passage of a node: its text, and the metadata it shows to a model."""
-        node = source.node
-        content = node.get_content(MetadataMode.LLM)
-        if content is node.text:
-            return cls(number, node.id_, node.text)
-        head, found, tail = content.partition(node.text) if node.text else (content, "", "")
-        return cls(number, node.id_, node.text if found else "", head, tail)
+        head, tail = source.node.get_surroundings(MetadataMode.LLM)
+        return cls(number, source.node_id, source.text, head, tail)
 
 
 def passages_of(sources: Sequence[NodeWithScore]) -> list[Passage]:
-    """Return the passages of `sources`, numbered from 1 in their order, those without any content left out."""
-    passages = (Passage.of_node(number, source) for number, source in enumerate(sources, 1))
-    return [passage for passage in passages if passage.body.strip()]
+    """Return the passages of `sources`, numbered from 1 in their order, those without text left out."""
+    return [Passage.of_node(number, source) for number, source in enumerate(sources, 1) if source.text.strip()]
 
 
 def passages_of_messages(messages: Sequence[ChatMessage]) -> list[Passage]:

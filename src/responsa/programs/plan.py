@@ -7,8 +7,8 @@ from contextlib import closing
 from typing import Any, Final
 
 from responsa.schema.calls import LLMCall
-from responsa.schema.completions import Completion
-from responsa.schema.plans import Plan, planned
+from responsa.schema.completions import Completion, LLMMetadata
+from responsa.schema.plans import Plan, PlannedCall, planned
 from responsa.schema.protocols import LLM
 
 from .async_driver import arun
@@ -35,7 +35,9 @@ async def aplan(program: Program[Any], llm: LLM | None = None) -> Plan:
 
 def dry_run(program: Program[Any]) -> Program[Plan]:
     """Return the program of a plan: for planning as a part of another program. It tells nobody of anything."""
-    calls: list[LLMCall] = []
+    calls: list[PlannedCall] = []
+    wave = 0
+    metadata: LLMMetadata | None = None
     open_steps: list[str] = []
     placeholders: dict[int, str] = {}
     outcomes: Sequence[Outcome] | None = None
@@ -44,11 +46,11 @@ def dry_run(program: Program[Any]) -> Program[Plan]:
             try:
                 step = program.send(outcomes)  # type: ignore[arg-type]
             except StopIteration:
-                return Plan(tuple(map(planned, calls)), exact=not open_steps, open_steps=tuple(open_steps))
+                return Plan(tuple(calls), exact=not open_steps, open_steps=tuple(open_steps), metadata=metadata)
             answers: list[Outcome] = []
             for effect in step:
                 if isinstance(effect, LLMCall):
-                    calls.append(effect)
+                    calls.append(planned(effect, wave))
                     answers.append((yield from _placeholder((effect.sampling.max_tokens or 0) + _MORE, placeholders)))
                 elif isinstance(effect, Perform) and effect.asks_model:
                     open_steps.append(effect.name)
@@ -57,7 +59,9 @@ def dry_run(program: Program[Any]) -> Program[Plan]:
                     answers.append(None)
                 else:
                     answers.append((yield from _forward(effect)))
+                    metadata = answers[-1] if isinstance(answers[-1], LLMMetadata) else metadata
             outcomes = answers
+            wave += any(isinstance(effect, LLMCall) for effect in step)
 
 
 def _forward(effect: Effect) -> Program[Outcome]:

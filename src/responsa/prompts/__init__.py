@@ -2,6 +2,7 @@
 
 from .default_prompts import DefaultPrompts, default_prompts, may_refuse, refuses
 from .language import Language, detect_language
+from .rich import RichPromptTemplate
 from .templates import BasePromptTemplate, ChatPromptTemplate, PromptTemplate, SelectorPromptTemplate
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "DefaultPrompts",
     "Language",
     "PromptTemplate",
+    "RichPromptTemplate",
     "SelectorPromptTemplate",
     "default_prompts",
     "detect_language",

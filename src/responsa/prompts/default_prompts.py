@@ -7,6 +7,7 @@ that prefix; the passages, which differ from call to call, come after.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -28,6 +29,8 @@ class DefaultPrompts:
         refine_decide: As `refine`, asking for a decision as an object.
         summary: Variables `query_str`, `context_str`.
         simple: Variable `query_str`.
+        condense: Variables `chat_history`, `question`.
+        speakers: What the roles are called in a conversation written out.
         refusal: What the model is asked to say when the passages hold no answer.
         no_sources: What a response without passages prints.
     """
@@ -39,6 +42,8 @@ class DefaultPrompts:
     refine_decide: BasePromptTemplate
     summary: BasePromptTemplate
     simple: BasePromptTemplate
+    condense: BasePromptTemplate
+    speakers: Mapping[str, str]
     refusal: str
     no_sources: str
 
@@ -83,6 +88,8 @@ def default_prompts(language: Language) -> DefaultPrompts:
         refine_decide=chat(texts.REFINE_DECIDE_USER),
         summary=chat(texts.SUMMARY_USER),
         simple=ChatPromptTemplate.from_messages([("user", texts.SIMPLE_USER)]),
+        condense=ChatPromptTemplate.from_messages([("system", texts.CONDENSE_SYSTEM), ("user", texts.CONDENSE_USER)]),
+        speakers=texts.SPEAKERS,
         refusal=texts.REFUSAL,
         no_sources=texts.NO_SOURCES,
     )

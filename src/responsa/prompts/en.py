@@ -33,3 +33,10 @@ SUMMARY_USER: Final = (
     "Answer the question in English from all of them together, keeping what matters for it:"
 )
 SIMPLE_USER: Final = "{query_str}"
+CONDENSE_SYSTEM: Final = (
+    "You rewrite the last message of a conversation as one question that can be understood without it. Replace words "
+    "like it, they, that by what they stand for. Keep every number, name and quoted text. Do not answer. Write only "
+    "the question, in the language of the last message."
+)
+CONDENSE_USER: Final = "Conversation:\n{chat_history}\n\nLast message: {question}\n\nStandalone question:"
+SPEAKERS: Final = {"user": "User", "assistant": "Assistant"}

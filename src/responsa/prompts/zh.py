@@ -28,3 +28,9 @@ SUMMARY_USER: Final = (
     QUESTION + "来自多个来源的资料：\n{context_str}\n\n请综合全部资料用中文回答问题，保留与问题有关的内容："
 )
 SIMPLE_USER: Final = "{query_str}"
+CONDENSE_SYSTEM: Final = (
+    "把对话中的最后一条消息改写成一个不看对话也能理解的问题。把“它”“他们”“这个”等词换成所指的内容。"
+    "保留所有数字、名称和引号中的文字。不要回答。只用最后一条消息的语言写出这个问题。"
+)
+CONDENSE_USER: Final = "对话：\n{chat_history}\n\n最后一条消息：{question}\n\n独立的问题："
+SPEAKERS: Final = {"user": "用户", "assistant": "助手"}

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from responsa import grounding
+from responsa.instrumentation import CallbackManager, watched
 from responsa.programs import Perform, Program, arun, astream, perform, run, stream
 from responsa.response_synthesizers import BaseSynthesizer, CompactAndRefine
 from responsa.response_synthesizers.question import checked_question
@@ -16,6 +17,7 @@ from responsa.schema.nodes import NodeWithScore, QueryBundle, as_query
 from responsa.schema.plans import Plan
 from responsa.schema.protocols import Postprocessor, Retriever
 from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
+from responsa.settings import Settings
 
 
 class RetrieverQueryEngine:
@@ -26,6 +28,7 @@ class RetrieverQueryEngine:
         response_synthesizer: Makes the answer; `CompactAndRefine` when left out. With `streaming=True` it makes
             `query` return a `StreamingResponse`.
         node_postprocessors: Filter, reorder or rescore what was found, in this order.
+        callback_manager: Whose handlers are told of searches; `Settings.callback_manager` when left out.
     """
 
     def __init__(
@@ -33,10 +36,13 @@ class RetrieverQueryEngine:
         retriever: Retriever,
         response_synthesizer: BaseSynthesizer | None = None,
         node_postprocessors: Sequence[Postprocessor] = (),
+        *,
+        callback_manager: CallbackManager | None = None,
     ) -> None:
         self.retriever = retriever
         self.synthesizer = response_synthesizer or CompactAndRefine()
         self.node_postprocessors = tuple(node_postprocessors)
+        self._callback_manager = callback_manager
 
     def retrieve(self, query: str | QueryBundle) -> list[NodeWithScore]:
         """Return the passages for a question, postprocessed, best first."""
@@ -96,6 +102,11 @@ class RetrieverQueryEngine:
         return await self.synthesizer.aplan(query, await self.aretrieve(query), llm_kwargs=llm_kwargs)
 
     def _find(self, query: QueryBundle) -> Program[list[NodeWithScore]]:
+        manager: CallbackManager | None = self._callback_manager or Settings.callback_manager
+        program = self._search(query)
+        return program if manager is None else watched(program, manager)
+
+    def _search(self, query: QueryBundle) -> Program[list[NodeWithScore]]:
         checked_question(query.query_str)
         nodes: list[NodeWithScore] = yield from _search(
             Perform("retrieve", partial(self.retriever.retrieve, query), partial(self.retriever.aretrieve, query))

@@ -38,6 +38,7 @@ class Accumulate(BaseSynthesizer):
 
     Args:
         text_qa_template: The question; variables `query_str`, `context_str`.
+        chat_content_qa_template: In its place with `multimodal=True`.
         separator: What stands between two answers in the text.
         item_filter: Which answers to keep, such as `answered`, which leaves out refusals; all when left out.
     """
@@ -49,12 +50,13 @@ class Accumulate(BaseSynthesizer):
         llm: LLM | None = None,
         *,
         text_qa_template: BasePromptTemplate | None = None,
+        chat_content_qa_template: BasePromptTemplate | None = None,
         separator: str = SEPARATOR,
         item_filter: Callable[[AnswerItem], bool] | None = None,
         **options: Unpack[SynthesizerOptions],
     ) -> None:
         super().__init__(llm, **options)
-        self._prompts = {"text_qa_template": text_qa_template}
+        self._prompts = {"text_qa_template": text_qa_template, "chat_content_qa_template": chat_content_qa_template}
         self._separator = separator
         self._item_filter = item_filter
 
@@ -63,7 +65,7 @@ class Accumulate(BaseSynthesizer):
 
     def program(self, task: Task) -> Program[Answer]:
         limits = yield from self._limits()
-        template = self._prompts["text_qa_template"] or task.prompts.text_qa
+        template = self._template("text_qa_template", task.prompts.text_qa)
 
         def build(pack: Pack) -> Messages:
             return task.messages(template, pack)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypedDict
 
 from responsa import grounding
+from responsa.instrumentation import CallbackManager, CBEventType, PrintHandler, observed
+from responsa.packing.budget import MARGIN, MIN_ROOM, wanted_output
 from responsa.packing.chat_prompt_helper import ChatPromptHelper
-from responsa.packing.passages import Passage, passages_of, passages_of_texts
+from responsa.packing.fitting import Messages
+from responsa.packing.history import fit_history
+from responsa.packing.passages import Passage, passages_of, passages_of_messages, passages_of_texts
 from responsa.packing.prompt_helper import PromptHelper
 from responsa.programs import (
     Perform,
@@ -19,6 +23,7 @@ from responsa.programs import (
     describe,
     dry_run,
     emit,
+    measure,
     perform,
     plan,
     run,
@@ -28,6 +33,7 @@ from responsa.prompts import BasePromptTemplate, default_prompts, detect_languag
 from responsa.schema.completions import LLMMetadata
 from responsa.schema.errors import InvalidOption, MissingPart, UnknownOption
 from responsa.schema.events import Event, PlanMade
+from responsa.schema.messages import ChatMessage
 from responsa.schema.nodes import NodeWithScore, QueryBundle, as_query
 from responsa.schema.plans import Plan
 from responsa.schema.protocols import LLM
@@ -44,6 +50,14 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
+CHAT_TWINS: Final = {
+    "text_qa_template": "chat_content_qa_template",
+    "refine_template": "chat_content_refine_template",
+    "summary_template": "chat_summary_template",
+    "simple_template": "",
+}
+
+
 class SynthesizerOptions(TypedDict, total=False):
     """The keywords that every mode takes; see `BaseSynthesizer`."""
 
@@ -51,6 +65,9 @@ class SynthesizerOptions(TypedDict, total=False):
     output_cls: type[BaseModel] | None
     prompt_helper: PromptHelper | None
     chat_prompt_helper: ChatPromptHelper | None
+    callback_manager: CallbackManager | None
+    verbose: bool
+    multimodal: bool
     use_async: bool | None
     concurrency: int | None
     language: Literal["auto", "en", "zh"] | None
@@ -69,6 +86,9 @@ class BaseSynthesizer:
         output_cls: A Pydantic model; the response then holds an object of it, streaming gives partial ones.
         prompt_helper: How the window is shared out, in place of what the LLM says of itself.
         chat_prompt_helper: What a picture counts in a prompt, and the window's shares as with `prompt_helper`.
+        callback_manager: Whose handlers are told of syntheses and calls; `Settings.callback_manager` when left out.
+        verbose: Print a line for each of them.
+        multimodal: Use the `chat_content_*` templates, where they are given, and require a chat model.
         use_async: False makes calls one after another; else `concurrency` of them are under way at once.
         concurrency: The most calls under way at once; the server's slots when left out.
         language: The language of prompts and fixed sentences; "auto" is the question's own.
@@ -87,6 +107,9 @@ class BaseSynthesizer:
         output_cls: type[BaseModel] | None = None,
         prompt_helper: PromptHelper | None = None,
         chat_prompt_helper: ChatPromptHelper | None = None,
+        callback_manager: CallbackManager | None = None,
+        verbose: bool = False,
+        multimodal: bool = False,
         use_async: bool | None = None,
         concurrency: int | None = None,
         language: Literal["auto", "en", "zh"] | None = None,
@@ -100,6 +123,9 @@ class BaseSynthesizer:
         self._prompt_helper = prompt_helper or chat_prompt_helper
         self._image_tokens = (chat_prompt_helper or ChatPromptHelper()).image_tokens
         self.concurrency = 1 if use_async is False else concurrency
+        self._callback_manager = callback_manager
+        self._verbose = verbose
+        self._multimodal = multimodal
         self._language = language
         self._empty_response = empty_response
         self._prompts: dict[str, BasePromptTemplate | None] = {}
@@ -138,11 +164,21 @@ class BaseSynthesizer:
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
+        history: Sequence[ChatMessage] = (),
     ) -> Program[Response]:
-        """Return the program of the whole response, for use as a part of another program."""
+        """Return the program of the whole response, for use as a part of another program.
+
+        Args:
+            query: The question.
+            nodes: The passages, best first.
+            additional_source_nodes: Passages to list with the sources without showing them to the model.
+            llm_kwargs: How the answer is generated.
+            variables: Further template variables.
+            history: The conversation before the question; its oldest turns give way when the window is short.
+        """
         sources = [*nodes, *additional_source_nodes]
-        task = self._task(query, passages_of(nodes), llm_kwargs, variables)
-        return respond(self, task, sources, self._empty_response)
+        task = replace(self._task(query, passages_of(nodes), llm_kwargs, variables), history=tuple(history))
+        return self._observed(respond(self, task, sources, self._empty_response), task)
 
     def synthesize(
         self,
@@ -172,7 +208,7 @@ class BaseSynthesizer:
         if self._streaming:
             self.check_streaming()
             events = stream(program, self.llm, concurrency=self.concurrency)
-            return StreamingResponse(text_pieces(events), [*nodes, *additional_source_nodes])
+            return StreamingResponse(text_pieces(events, self._structure), [*nodes, *additional_source_nodes])
         return run(program, self.llm, concurrency=self.concurrency)
 
     async def asynthesize(
@@ -189,7 +225,7 @@ class BaseSynthesizer:
         if self._streaming:
             self.check_streaming()
             events = astream(program, self.llm, concurrency=self.concurrency)
-            return AsyncStreamingResponse(atext_pieces(events), [*nodes, *additional_source_nodes])
+            return AsyncStreamingResponse(atext_pieces(events, self._structure), [*nodes, *additional_source_nodes])
         return await arun(program, self.llm, concurrency=self.concurrency)
 
     def stream_events(
@@ -223,11 +259,13 @@ class BaseSynthesizer:
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
+        history: Sequence[ChatMessage] = (),
     ) -> Program[Response]:
-        """Return the program of the whole response that tells its plan before it runs."""
-        made = yield from dry_run(self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=variables))
+        """Return the program of the whole response that tells its plan before it runs; see `respond`."""
+        task = replace(self._task(query, passages_of(nodes), llm_kwargs, variables), history=tuple(history))
+        made = yield from dry_run(respond(self, task, nodes, self._empty_response))
         yield from emit(PlanMade(with_coverage(made, nodes, exact=self.exact_plan())))
-        return (yield from self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=variables))
+        return (yield from self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=variables, history=history))
 
     def plan(
         self,
@@ -238,7 +276,8 @@ class BaseSynthesizer:
         **response_kwargs: Any,
     ) -> Plan:
         """Return the calls `synthesize` will make, without asking the model."""
-        made = plan(self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=response_kwargs), self.llm)
+        task = self._task(query, passages_of(nodes), llm_kwargs, response_kwargs)
+        made = plan(respond(self, task, nodes, self._empty_response), self.llm)
         return with_coverage(made, nodes, exact=self.exact_plan())
 
     async def aplan(
@@ -250,31 +289,33 @@ class BaseSynthesizer:
         **response_kwargs: Any,
     ) -> Plan:
         """Return the calls `asynthesize` will make, without asking the model and without blocking."""
-        made = await aplan(self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=response_kwargs), self.llm)
+        task = self._task(query, passages_of(nodes), llm_kwargs, response_kwargs)
+        made = await aplan(respond(self, task, nodes, self._empty_response), self.llm)
         return with_coverage(made, nodes, exact=self.exact_plan())
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> Any:
         """Answer a question from bare texts; a subclass may override it together with `aget_response`.
 
         Returns:
-            The answer's text, or a generator of its pieces if the synthesizer was made with `streaming=True`.
+            The answer's text, the object with `output_cls`, or a generator of pieces with `streaming=True`.
         """
-        program = self._respond_to_texts(query_str, text_chunks, response_kwargs)
-        if self._streaming:
-            self.check_streaming()
-            return text_pieces(stream(program, self.llm, concurrency=self.concurrency))
-        response = run(program, self.llm, concurrency=self.concurrency)
-        return response.text if response.value is None else response.value
+        return self._get(query_str, passages_of_texts(text_chunks), response_kwargs)
 
     async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> Any:
         """Answer a question from bare texts without blocking; see `get_response`."""
-        program = self._respond_to_texts(query_str, text_chunks, response_kwargs)
-        if self._streaming:
-            self.check_streaming()
-            events = astream(program, self.llm, concurrency=self.concurrency)
-            return AsyncStreamingResponse(atext_pieces(events), []).async_response_gen()
-        response = await arun(program, self.llm, concurrency=self.concurrency)
-        return response.text if response.value is None else response.value
+        return await self._aget(query_str, passages_of_texts(text_chunks), response_kwargs)
+
+    def get_response_from_messages(
+        self, query_str: str, message_chunks: Sequence[ChatMessage], **response_kwargs: Any
+    ) -> Any:
+        """Answer a question from messages of text and pictures; see `get_response`."""
+        return self._get(query_str, passages_of_messages(message_chunks), response_kwargs)
+
+    async def aget_response_from_messages(
+        self, query_str: str, message_chunks: Sequence[ChatMessage], **response_kwargs: Any
+    ) -> Any:
+        """Answer a question from messages of text and pictures without blocking; see `get_response`."""
+        return await self._aget(query_str, passages_of_messages(message_chunks), response_kwargs)
 
     def check_streaming(self) -> None:
         """Raise StreamingNotSupported where the mode has no single text to stream."""
@@ -298,20 +339,57 @@ class BaseSynthesizer:
                 raise UnknownOption(name, type(self).__name__, tuple(self._prompts))
         self._prompts.update(prompts_dict)
 
+    def _template(self, name: str, default: BasePromptTemplate) -> BasePromptTemplate:
+        """Return the template given under `name`, or its twin for messages where those are asked for."""
+        twin = self._prompts.get(CHAT_TWINS[name]) if self._multimodal else None
+        return twin or self._prompts[name] or default
+
+    def _fit_history(self, task: Task, build: Callable[[Task], Messages], limits: LLMMetadata) -> Program[Task]:
+        """Return the task with as many of the newest turns as leave a quarter of the window for context."""
+        if not task.history:
+            return task
+        (fixed,) = yield from measure([build(replace(task, history=()))])
+        context = max(MIN_ROOM, limits.context_window // 4) if task.passages else 0
+        room = limits.context_window - fixed - wanted_output(limits, task.sampling) - context - MARGIN
+        return replace(task, history=(yield from fit_history(task.history, room)))
+
     def _limits(self) -> Program[LLMMetadata]:
         """Return what the LLM is, with the window and output of a prompt helper where one was given."""
         metadata = yield from describe()
+        if self._multimodal and not metadata.is_chat_model:
+            raise InvalidOption("multimodal", True, "an LLM that takes messages (is_chat_model=True)")
         helper: PromptHelper | ChatPromptHelper | None = self._prompt_helper or Settings.prompt_helper
         if helper is None:
             return metadata
         window = min(helper.context_window, metadata.context_window)
         return replace(metadata, context_window=window, num_output=helper.num_output)
 
-    def _respond_to_texts(
-        self, query_str: str, text_chunks: Sequence[str], variables: Mapping[str, Any]
-    ) -> Program[Response]:
-        task = self._task(query_str, passages_of_texts(text_chunks), None, variables)
-        return respond(self, task, [], self._empty_response)
+    def _get(self, query_str: str, passages: Sequence[Passage], variables: Mapping[str, Any]) -> Any:
+        task = self._task(query_str, passages, None, variables)
+        program = self._observed(respond(self, task, [], self._empty_response), task)
+        if self._streaming:
+            self.check_streaming()
+            return text_pieces(stream(program, self.llm, concurrency=self.concurrency), self._structure)
+        response = run(program, self.llm, concurrency=self.concurrency)
+        return response.text if response.value is None else response.value
+
+    async def _aget(self, query_str: str, passages: Sequence[Passage], variables: Mapping[str, Any]) -> Any:
+        task = self._task(query_str, passages, None, variables)
+        program = self._observed(respond(self, task, [], self._empty_response), task)
+        if self._streaming:
+            self.check_streaming()
+            events = astream(program, self.llm, concurrency=self.concurrency)
+            return AsyncStreamingResponse(atext_pieces(events, self._structure), []).async_response_gen()
+        response = await arun(program, self.llm, concurrency=self.concurrency)
+        return response.text if response.value is None else response.value
+
+    def _observed(self, program: Program[Response], task: Task) -> Program[Response]:
+        manager: CallbackManager | None = self._callback_manager or Settings.callback_manager
+        if self._verbose:
+            manager = CallbackManager([*(manager.handlers if manager else ()), PrintHandler()])
+        if manager is None:
+            return program
+        return observed(program, manager, CBEventType.SYNTHESIZE, task.query_str)
 
     def _task(
         self,

@@ -6,6 +6,8 @@ from enum import StrEnum
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
+from responsa.instrumentation import CallbackManager
+from responsa.packing.chat_prompt_helper import ChatPromptHelper
 from responsa.packing.prompt_helper import PromptHelper
 from responsa.prompts import BasePromptTemplate
 from responsa.schema.errors import InvalidOption, UnknownOption
@@ -61,13 +63,21 @@ def get_response_synthesizer(
     *,
     response_mode: ResponseMode | str = ResponseMode.COMPACT,
     prompt_helper: PromptHelper | None = None,
+    chat_prompt_helper: ChatPromptHelper | None = None,
     text_qa_template: BasePromptTemplate | None = None,
     refine_template: BasePromptTemplate | None = None,
     summary_template: BasePromptTemplate | None = None,
     simple_template: BasePromptTemplate | None = None,
+    chat_content_qa_template: BasePromptTemplate | None = None,
+    chat_content_refine_template: BasePromptTemplate | None = None,
+    chat_summary_template: BasePromptTemplate | None = None,
+    callback_manager: CallbackManager | None = None,
     use_async: bool | None = None,
     concurrency: int | None = None,
     streaming: bool = False,
+    structured_answer_filtering: bool = False,
+    multimodal: bool = False,
+    verbose: bool = False,
     output_cls: type[BaseModel] | None = None,
     language: Literal["auto", "en", "zh"] | None = None,
     empty_response: str | None = None,
@@ -82,9 +92,17 @@ def get_response_synthesizer(
         refine_template: The later questions of refine and compact.
         summary_template: The question of tree_summarize.
         simple_template: The question of generation.
+        chat_prompt_helper: The same with what a picture counts.
+        chat_content_qa_template: In place of `text_qa_template` with `multimodal=True`.
+        chat_content_refine_template: In place of `refine_template` with `multimodal=True`.
+        chat_summary_template: In place of `summary_template` with `multimodal=True`.
+        callback_manager: Whose handlers are told of syntheses and calls.
         use_async: False makes calls one after another.
         concurrency: The most calls under way at once; the server's slots when left out.
         streaming: Whether the response streams.
+        structured_answer_filtering: Ask, in refine and compact, whether each passage answers the question.
+        multimodal: Use the templates for messages, and require a chat model.
+        verbose: Print a line for each synthesis and call.
         output_cls: A Pydantic model of the answer.
         language: The language of prompts and fixed sentences.
         empty_response: What a response without passages prints.
@@ -98,13 +116,21 @@ def get_response_synthesizer(
         raise InvalidOption("response_mode", response_mode, "one of " + ", ".join(_MODES))
     given: dict[str, Any] = {
         "prompt_helper": prompt_helper,
+        "chat_prompt_helper": chat_prompt_helper,
         "text_qa_template": text_qa_template,
         "refine_template": refine_template,
         "summary_template": summary_template,
         "simple_template": simple_template,
+        "chat_content_qa_template": chat_content_qa_template,
+        "chat_content_refine_template": chat_content_refine_template,
+        "chat_summary_template": chat_summary_template,
+        "callback_manager": callback_manager,
         "use_async": use_async,
         "concurrency": concurrency,
         "streaming": streaming,
+        "structured_answer_filtering": structured_answer_filtering,
+        "multimodal": multimodal,
+        "verbose": verbose,
         "output_cls": output_cls,
         "language": language,
         "empty_response": empty_response,

@@ -38,7 +38,9 @@ class Generation(BaseSynthesizer):
 
     def program(self, task: Task) -> Program[Answer]:
         limits = yield from self._limits()
-        messages = task.messages(self._prompts["simple_template"] or task.prompts.simple)
+        template = self._template("simple_template", task.prompts.simple)
+        task = yield from self._fit_history(task, lambda task: task.messages(template), limits)
+        messages = task.messages(template)
         (tokens,) = yield from measure([messages])
         budget = share_out(limits.context_window, tokens, wanted_output(limits, task.sampling), min_room=0)
         call = build_call("answer", task, budget, messages, tokens)

@@ -12,6 +12,7 @@ from responsa.packing.packer import Counted, count_passages, pack_each
 from responsa.packing.passages import EMPTY, Pack
 from responsa.programs import LLMCall, Program, count, emit, measure, warn
 from responsa.prompts import BasePromptTemplate, may_refuse, refuses
+from responsa.schema.completions import LLMMetadata
 from responsa.schema.errors import InvalidOption, ResponsaError, WindowTooSmall
 from responsa.schema.events import AnswerReplaced
 from responsa.schema.protocols import LLM
@@ -55,6 +56,8 @@ class Refine(BaseSynthesizer):
     Args:
         text_qa_template: The first question; variables `query_str`, `context_str`.
         refine_template: The later ones; variables `query_str`, `existing_answer`, `context_msg`.
+        chat_content_qa_template: In place of `text_qa_template` with `multimodal=True`.
+        chat_content_refine_template: In place of `refine_template` with `multimodal=True`.
         refine_policy: What the model is asked at a later passage: "rewrite" the answer, improved or repeated; or
             "decide", as an object, whether the passage answers the question: a kept answer is carried on as it is.
         structured_answer_filtering: Ask for the decision at every passage, the first too.
@@ -69,6 +72,8 @@ class Refine(BaseSynthesizer):
         *,
         text_qa_template: BasePromptTemplate | None = None,
         refine_template: BasePromptTemplate | None = None,
+        chat_content_qa_template: BasePromptTemplate | None = None,
+        chat_content_refine_template: BasePromptTemplate | None = None,
         refine_policy: RefinePolicy = "rewrite",
         structured_answer_filtering: bool = False,
         stop_when_satisfied: bool = False,
@@ -79,7 +84,12 @@ class Refine(BaseSynthesizer):
             raise InvalidOption("refine_policy", refine_policy, '"rewrite" or "decide"')
         if stop_when_satisfied and refine_policy == "rewrite" and not structured_answer_filtering:
             raise InvalidOption("stop_when_satisfied", True, 'refine_policy="decide" beside it')
-        self._prompts = {"text_qa_template": text_qa_template, "refine_template": refine_template}
+        self._prompts = {
+            "text_qa_template": text_qa_template,
+            "refine_template": refine_template,
+            "chat_content_qa_template": chat_content_qa_template,
+            "chat_content_refine_template": chat_content_refine_template,
+        }
         self._stops = stop_when_satisfied
         decision = DecisionStructure(self._structure)
         self._first_structure = decision if structured_answer_filtering else self._structure
@@ -90,7 +100,9 @@ class Refine(BaseSynthesizer):
         return self._refine_structure is None
 
     def program(self, task: Task) -> Program[Answer]:
-        course = yield from self._plan_course(task)
+        limits = yield from self._limits()
+        task = yield from self._fit_history(task, lambda task: self._first_messages(task, EMPTY), limits)
+        course = yield from self._plan_course(task, limits)
         last = len(course.packs) - 1
         kept = Reply("")
         for position, pack in enumerate(course.packs):
@@ -120,9 +132,8 @@ class Refine(BaseSynthesizer):
     def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
         return pack_each(counted, room)
 
-    def _plan_course(self, task: Task) -> Program[_Course]:
+    def _plan_course(self, task: Task, limits: LLMMetadata) -> Program[_Course]:
         """Plan all calls: one if everything fits a first prompt, else as many as the smaller room needs."""
-        limits = yield from self._limits()
         window, wanted = limits.context_window, wanted_output(limits, task.sampling)
         counted = yield from count_passages(task.passages, self._image_tokens)
         first = yield from budget_for(lambda pack: self._first_messages(task, pack), window, wanted)
@@ -175,9 +186,9 @@ class Refine(BaseSynthesizer):
     def _first_messages(self, task: Task, pack: Pack) -> Messages:
         filters = isinstance(self._first_structure, DecisionStructure)
         default = task.prompts.text_qa_decide if filters else task.prompts.text_qa
-        return task.messages(self._prompts["text_qa_template"] or default, pack)
+        return task.messages(self._template("text_qa_template", default), pack)
 
     def _refine_messages(self, task: Task, pack: Pack, answer: str) -> Messages:
         decides = isinstance(self._refine_structure, DecisionStructure)
         default = task.prompts.refine_decide if decides else task.prompts.refine
-        return task.messages(self._prompts["refine_template"] or default, pack, existing_answer=answer)
+        return task.messages(self._template("refine_template", default), pack, existing_answer=answer)

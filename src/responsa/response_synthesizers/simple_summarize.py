@@ -25,6 +25,7 @@ class SimpleSummarize(BaseSynthesizer):
 
     Args:
         text_qa_template: The question; variables `query_str`, `context_str`.
+        chat_content_qa_template: In its place with `multimodal=True`.
     """
 
     mode: ClassVar[str] = "simple_summarize"
@@ -34,14 +35,15 @@ class SimpleSummarize(BaseSynthesizer):
         llm: LLM | None = None,
         *,
         text_qa_template: BasePromptTemplate | None = None,
+        chat_content_qa_template: BasePromptTemplate | None = None,
         **options: Unpack[SynthesizerOptions],
     ) -> None:
         super().__init__(llm, **options)
-        self._prompts = {"text_qa_template": text_qa_template}
+        self._prompts = {"text_qa_template": text_qa_template, "chat_content_qa_template": chat_content_qa_template}
 
     def program(self, task: Task) -> Program[Answer]:
         limits = yield from self._limits()
-        template = self._prompts["text_qa_template"] or task.prompts.text_qa
+        template = self._template("text_qa_template", task.prompts.text_qa)
 
         def build(pack: Pack) -> Messages:
             return task.messages(template, pack)

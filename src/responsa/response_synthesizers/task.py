@@ -27,6 +27,7 @@ class Task:
         sampling: How answers are generated, as far as the caller says.
         variables: Further template variables.
         llm: The LLM, for templates that depend on it.
+        history: The conversation before the question; its system messages join the template's.
     """
 
     query_str: str
@@ -35,6 +36,7 @@ class Task:
     sampling: Sampling = field(default_factory=Sampling)
     variables: Mapping[str, Any] = field(default_factory=dict)
     llm: LLM | None = None
+    history: tuple[ChatMessage, ...] = ()
 
     def messages(self, template: BasePromptTemplate, pack: Pack = EMPTY, **values: str) -> Messages:
         """Fill a template with the question, a pack, the caller's variables and `values`.
@@ -49,7 +51,17 @@ class Task:
             context_msg=context,
             **{**self.variables, **values},
         )
+        if self.history:
+            messages = _with_history(messages, self.history)
         return tuple(_with_media(messages, pack.media) if pack.media else messages)
+
+
+def _with_history(messages: list[ChatMessage], history: tuple[ChatMessage, ...]) -> list[ChatMessage]:
+    """Return one system message of all there are, the conversation, and then the rest of the template."""
+    systems = [m.content for m in (*messages, *history) if m.role is MessageRole.SYSTEM]
+    head = [ChatMessage(MessageRole.SYSTEM, "\n\n".join(systems))] if systems else []
+    spoken = [m for m in (*history, *messages) if m.role is not MessageRole.SYSTEM]
+    return head + spoken
 
 
 def _with_media(messages: list[ChatMessage], media: tuple[ImageBlock, ...]) -> list[ChatMessage]:

@@ -4,50 +4,74 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, closing
+from typing import Any
 
 from responsa.schema.events import Done, Event, TextDelta
 from responsa.schema.response import Response
 
+from .structure import ObjectStructure
 
-def text_pieces(events: Generator[Event, None, None]) -> Generator[str, None, Response]:
+
+class _Pieces:
+    """Tells what of each event belongs to the final answer; with a structure, the object as far as it has come."""
+
+    def __init__(self, structure: ObjectStructure | None) -> None:
+        self._structure = structure
+        self._given = ""
+
+    def of(self, event: Event) -> list[Any]:
+        if isinstance(event, TextDelta) and not event.provisional:
+            self._given += event.text
+            if self._structure is None:
+                return [event.text]
+            partial = self._structure.partial(self._given)
+            return [] if partial is None else [partial]
+        if isinstance(event, Done):
+            return self._rest(event.response)
+        return []
+
+    def _rest(self, response: Response) -> list[Any]:
+        if self._structure is not None:
+            return [] if response.value is None else [response.value]
+        text = response.text if self._given else str(response)
+        if text.startswith(self._given.strip()):
+            rest = text[len(self._given) :]
+            return [rest] if rest else []
+        for record in reversed(response.trace):
+            if record.error is not None:
+                raise record.error
+        return []
+
+
+def text_pieces(
+    events: Generator[Event, None, None], structure: ObjectStructure | None = None
+) -> Generator[Any, None, Response]:
     """Yield the answer's final text as it comes and return the whole response.
+
+    Args:
+        events: The event stream.
+        structure: The form of the answer, where it is an object: then partial objects are given, and the whole last.
 
     Raises:
         ResponsaError: A step failed after text of it had been given.
     """
-    given: list[str] = []
+    pieces = _Pieces(structure)
     with closing(events):
         for event in events:
-            if isinstance(event, TextDelta) and not event.provisional:
-                given.append(event.text)
-                yield event.text
-            elif isinstance(event, Done):
+            yield from pieces.of(event)
+            if isinstance(event, Done):
                 response: Response = event.response
-                if rest := _rest(response, "".join(given)):
-                    yield rest
     return response
 
 
-async def atext_pieces(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str | Response, None]:
+async def atext_pieces(
+    events: AsyncGenerator[Event, None], structure: ObjectStructure | None = None
+) -> AsyncGenerator[Any, None]:
     """Yield the answer's final text as it comes, and last the whole response; see `text_pieces`."""
-    given: list[str] = []
+    pieces = _Pieces(structure)
     async with aclosing(events):
         async for event in events:
-            if isinstance(event, TextDelta) and not event.provisional:
-                given.append(event.text)
-                yield event.text
-            elif isinstance(event, Done):
-                if rest := _rest(event.response, "".join(given)):
-                    yield rest
+            for piece in pieces.of(event):
+                yield piece
+            if isinstance(event, Done):
                 yield event.response
-
-
-def _rest(response: Response, given: str) -> str:
-    """Return what of the answer was not given yet."""
-    text = str(response) if not given else response.text
-    if text.startswith(given):
-        return text[len(given) :]
-    for record in reversed(response.trace):
-        if record.error is not None:
-            raise record.error
-    return ""

@@ -33,6 +33,7 @@ class TreeSummarize(BaseSynthesizer):
 
     Args:
         summary_template: The question at every level; variables `query_str`, `context_str`.
+        chat_summary_template: In its place with `multimodal=True`.
         max_calls: The most calls of one answer.
     """
 
@@ -43,11 +44,12 @@ class TreeSummarize(BaseSynthesizer):
         llm: LLM | None = None,
         *,
         summary_template: BasePromptTemplate | None = None,
+        chat_summary_template: BasePromptTemplate | None = None,
         max_calls: int = 1000,
         **options: Unpack[SynthesizerOptions],
     ) -> None:
         super().__init__(llm, **options)
-        self._prompts = {"summary_template": summary_template}
+        self._prompts = {"summary_template": summary_template, "chat_summary_template": chat_summary_template}
         self._max_calls = max_calls
 
     def exact_plan(self) -> bool:
@@ -55,7 +57,7 @@ class TreeSummarize(BaseSynthesizer):
 
     def program(self, task: Task) -> Program[Answer]:
         limits = yield from self._limits()
-        template = self._prompts["summary_template"] or task.prompts.summary
+        template = self._template("summary_template", task.prompts.summary)
 
         def build(pack: Pack) -> Messages:
             return task.messages(template, pack)

@@ -112,6 +112,8 @@ class LLMMetadata:
         is_function_calling_model: Whether tools may be sent.
         slots: Calls the server works on at a time.
         exact_counts: Whether token counts come from the model's own tokenizer.
+        prompt_speed: Tokens of a prompt read a second, as last seen; None before.
+        output_speed: Tokens written a second, as last seen; None before.
     """
 
     context_window: int
@@ -121,3 +123,5 @@ class LLMMetadata:
     is_function_calling_model: bool = False
     slots: int = 1
     exact_counts: bool = False
+    prompt_speed: float | None = None
+    output_speed: float | None = None

@@ -89,10 +89,16 @@ class TextNode:
 
     def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
         """Return the text with the metadata that `metadata_mode` shows before it."""
+        before, after = self.get_surroundings(metadata_mode)
+        return before + self.text + after
+
+    def get_surroundings(self, metadata_mode: MetadataMode) -> tuple[str, str]:
+        """Return what `get_content` puts before the text and after it."""
         shown = self.get_metadata_str(metadata_mode)
         if not shown:
-            return self.text
-        return substitute(self.text_template, {"metadata_str": shown, "content": self.text})
+            return "", ""
+        before, _, after = self.text_template.partition("{content}")
+        return substitute(before, {"metadata_str": shown}), substitute(after, {"metadata_str": shown})
 
 
 @dataclass(slots=True)

@@ -28,6 +28,10 @@ NOTICE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "The answer cites [{number}], which is not among the passages of its call.",
         "zh": "回答引用了 [{number}]，而该次调用的资料中没有这一条。",
     },
+    "rewrite_rejected": {
+        "en": "The rewritten question was not used ({reason}); the search was made with your own words.",
+        "zh": "改写后的问题没有采用（{reason}）；检索使用了您的原话。",
+    },
     "step_failed": {
         "en": "The step {stage} failed: {reason} The rest was kept.",
         "zh": "步骤 {stage} 失败：{reason} 其余结果已保留。",

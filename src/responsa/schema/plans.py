@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from .calls import LLMCall
+from .completions import LLMMetadata
 from .nodes import NodeWithScore
 from .spans import Span
 
@@ -21,12 +22,16 @@ class PlannedCall:
         prompt_tokens: Its prompt's length; an upper bound where the prompt holds an earlier answer.
         max_tokens: The most tokens it may generate.
         spans: Which characters of which passages it shows.
+        wave: Calls of the same number may run together; a wave begins when the one before has ended.
+        visible: Whether its text is shown to the user as it comes.
     """
 
     stage: str
     prompt_tokens: int
     max_tokens: int
     spans: tuple[Span, ...] = ()
+    wave: int = 0
+    visible: bool = True
 
     @property
     def passages(self) -> tuple[int, ...]:
@@ -97,12 +102,38 @@ class Plan:
         exact: Whether the number of calls is exact; else it is the most there can be.
         coverage: What the calls will show of each source.
         open_steps: Names of steps whose cost cannot be known, such as a user's own synthesizer.
+        metadata: What the LLM is; its speeds, once seen, make the expected seconds.
     """
 
     calls: tuple[PlannedCall, ...]
     exact: bool = True
     coverage: tuple[SourceCoverage, ...] = ()
     open_steps: tuple[str, ...] = ()
+    metadata: LLMMetadata | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """The most seconds until the end, by the server's speed as last seen; None before it was."""
+        return self._seconds_of(self.calls)
+
+    @property
+    def seconds_to_first_word(self) -> float | None:
+        """The most seconds until the first word of an answer or a draft; None before the speed was seen."""
+        first = next((n for n, call in enumerate(self.calls) if call.visible), None)
+        if first is None:
+            return self.seconds
+        before = [call for call in self.calls if call.wave < self.calls[first].wave]
+        return self._seconds_of([*before, replace(self.calls[first], max_tokens=1)])
+
+    def _seconds_of(self, calls: Sequence[PlannedCall]) -> float | None:
+        speeds = self.metadata
+        if speeds is None or not speeds.prompt_speed or not speeds.output_speed:
+            return None
+        waves: dict[int, list[float]] = {}
+        for call in calls:
+            seconds = call.prompt_tokens / speeds.prompt_speed + call.max_tokens / speeds.output_speed
+            waves.setdefault(call.wave, []).append(seconds)
+        return sum(max(max(wave), sum(wave) / max(speeds.slots, 1)) for wave in waves.values())
 
     @property
     def by_stage(self) -> dict[str, int]:
@@ -128,10 +159,14 @@ class Plan:
         ]
         bound = "" if self.exact else "at most "
         rows.append(f"{bound}{len(self.calls)} calls, {self.prompt_tokens} prompt tokens, {self.max_tokens} to write")
+        if self.seconds is not None and self.seconds_to_first_word is not None:
+            rows.append(f"at most {self.seconds_to_first_word:.0f} s to the first word, {self.seconds:.0f} s in all")
         rows += [f"the cost of {name} is not known" for name in self.open_steps]
         return "\n".join(rows)
 
 
-def planned(call: LLMCall) -> PlannedCall:
+def planned(call: LLMCall, wave: int = 0) -> PlannedCall:
     """Return what a plan keeps of a call."""
-    return PlannedCall(call.stage, call.prompt_tokens or 0, call.sampling.max_tokens or 0, call.spans)
+    return PlannedCall(
+        call.stage, call.prompt_tokens or 0, call.sampling.max_tokens or 0, call.spans, wave, call.visible
+    )

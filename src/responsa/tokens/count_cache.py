@@ -20,11 +20,6 @@ class CountCache:
         self._counts: OrderedDict[bytes, int] = OrderedDict()
         self._lock = threading.Lock()
 
-    def missing(self, texts: Sequence[str]) -> list[str]:
-        """Return the texts without a count, each once, in order."""
-        with self._lock:
-            return [text for text in dict.fromkeys(texts) if _key(text) not in self._counts]
-
     def keep(self, texts: Sequence[str], counts: Sequence[int]) -> None:
         """Keep the counts of `texts`."""
         with self._lock:

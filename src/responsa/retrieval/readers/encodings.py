@@ -16,6 +16,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE_BYTES: Final = 65_536
+_STATISTICS_BYTES: Final = 16_384
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _SPACES_FOR_CONTROLS: Final = dict.fromkeys((*range(9), *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F), " ")
 # More control characters than this, a thousand, and it is no text.
@@ -26,6 +27,14 @@ _COMMON_CHINESE: Final = re.compile(
 )
 _CHINESE: Final = re.compile("[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 _OTHER_WIDE: Final = re.compile("[^\u0000-\u00ff\u2000-\u206f\u2190-\u27bf\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
+# So few signs say nothing of how often each is used.
+_SHORT: Final = 40
+# The accented letters and signs of Western European prose.
+_WESTERN: Final = frozenset("àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿßÀÂÄÁÅÆÇÈÉÊËÍÎÏÑÓÔÖØŒÙÚÛÜ«»¿¡°§©®€£·‘’“”–—…\xa0")
+# What texts in UTF-16 are made of; the wrong byte order scatters them over all of Unicode.
+_EXPECTED: Final = re.compile(
+    "[\t\n\r -~\xa0-\u017f\u0370-\u04ff\u2010-\u2026\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]"
+)
 
 
 def decode(source: SourceFile, declared: str | None = None) -> str:
@@ -87,21 +96,16 @@ def _decoded_with_losses(source: SourceFile, encoding: str) -> str:
 
 
 def _decoded_wide(source: SourceFile, sample: bytes) -> str:
-    """Decode UTF-16 that has no mark: in Latin text every second byte is zero, in Chinese line ends are."""
-    for encoding, line_end in (("utf-16-le", b"\n\0"), ("utf-16-be", b"\0\n")):
-        evens, odds = sample[0::2].count(0), sample[1::2].count(0)
-        zeros = (odds, evens) if encoding == "utf-16-le" else (evens, odds)
-        if (zeros[0] > 4 * zeros[1] or line_end in sample) and (text := _strictly(source.data, encoding)) is not None:
-            plain = len(_CONTROLS.findall(text[:_SAMPLE_BYTES])) * 1000 <= _MOST_CONTROLS * len(text)
-            if plain and _looks_like_text(text[:_SAMPLE_BYTES]):
-                return text
-    raise source.failed("binary", "zero bytes")
-
-
-def _looks_like_text(text: str) -> bool:
-    """Whether most characters are Latin or Chinese: a wrong byte order gives rare signs of all scripts."""
-    strange = len(_OTHER_WIDE.findall(text)) + sum(char.isspace() is False and not char.isprintable() for char in text)
-    return strange * 5 <= len(text)
+    """Decode UTF-16 that has no mark, in the byte order that gives a text."""
+    best, best_share = "utf-16-le", 0.0
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = _strictly(sample[: len(sample) & ~1], encoding) or ""
+        share = len(_EXPECTED.findall(text)) / max(1, len(text))
+        if share > best_share:
+            best, best_share = encoding, share
+    if best_share < 0.9:
+        raise source.failed("binary", "zero bytes")
+    return _decoded_with_losses(source, best)
 
 
 def _canonical(declared: str | None) -> str | None:
@@ -115,22 +119,38 @@ def _canonical(declared: str | None) -> str | None:
 
 
 def _recognized(sample: bytes, source: SourceFile) -> str | None:
-    """Return the encoding of a text that is not Unicode: GB18030 by its common signs, else by statistics."""
-    # A character cut at the sample's end is no fault of the encoding.
-    for cut in range(4):
-        text = _strictly(sample[: len(sample) - cut], "gb18030")
-        if text is not None:
-            wide = len(_CHINESE.findall(text))
-            if wide * 10 >= 9 * (wide + len(_OTHER_WIDE.findall(text))) and (
-                len(_COMMON_CHINESE.findall(text)) * 10 >= wide
-            ):
-                return "gb18030"
-            break
-        if len(source.data) == len(sample):
-            break
+    """Return the encoding of a text that is not Unicode: Chinese or Western by their signs, else by statistics."""
+    if _is_gb18030(sample):
+        return "gb18030"
+    if _is_western(sample.decode("cp1252", "replace")):
+        return "cp1252"
     try:
         import charset_normalizer
     except ImportError:
         raise source.failed("missing_extra", "charset-normalizer") from None
-    best = charset_normalizer.from_bytes(sample).best()
+    best = charset_normalizer.from_bytes(sample[:_STATISTICS_BYTES]).best()
     return None if best is None else best.encoding
+
+
+def _is_gb18030(sample: bytes) -> bool:
+    # A character cut at the sample's end is no fault of the encoding.
+    text = codecs.getincrementaldecoder("gb18030")("replace").decode(sample)
+    chinese = len(_CHINESE.findall(text))
+    if not chinese or text.count("\ufffd") * 100 > len(text) or len(_OTHER_WIDE.findall(text)) * 10 > chinese:
+        return False
+    if chinese >= _SHORT:
+        return len(_COMMON_CHINESE.findall(text)) * 10 >= chinese
+    everyday = sum(_is_everyday(char) for char in text if char > "\u2fff")
+    return everyday * 10 >= 9 * chinese
+
+
+def _is_everyday(char: str) -> bool:
+    """Whether a character is one of the 3,755 most used, or punctuation: the first rows of GB 2312."""
+    code = char.encode("gb2312", "ignore")
+    return len(code) == 2 and (code[0] <= 0xA3 or 0xB0 <= code[0] <= 0xD7)
+
+
+def _is_western(text: str) -> bool:
+    """Whether a text read as cp1252 has few signs beyond ASCII, and those that Western languages use."""
+    beyond = [char for char in text if char > "\x7f"]
+    return len(beyond) * 4 <= len(text) and sum(char in _WESTERN for char in beyond) * 20 >= 19 * len(beyond)

@@ -84,9 +84,10 @@ def _entry(value: Any) -> dict[str, str] | None:
 
 
 def _part(entry: dict[str, str], key: str, source: SourceFile) -> Part:
-    texts = [entry[name] for name in ("question", "answer") if name in entry]
-    if entry.get("full_answer", "") not in texts:
-        texts.append(entry["full_answer"])
+    texts: list[str] = []
+    for name in ("question", "answer", "full_answer"):
+        if name in entry and entry[name] not in texts:
+            texts.append(entry[name])
     title = entry.get("title", source.stem)
     path = [title, *([entry["question"]] if "question" in entry else [])]
     return Part("\n\n".join(texts), {**entry, "title": title, "title_path": " › ".join(path)}, key)

@@ -28,7 +28,8 @@ _JUNK_TITLE: Final = re.compile(
 )
 # The dots that lead to a page number in a table of contents.
 _LEADERS: Final = re.compile(r"(?: {0,3}[.…·]){5,}")
-# A first or last line that stands on more than this part of the pages is the page's furniture.
+# One of a page's first and last lines that returns on more than this part of the pages is furniture.
+_EDGE_LINES: Final = 2
 _FURNITURE_SHARE: Final = 0.5
 _FEWEST_PAGES: Final = 4
 _LONGEST_FURNITURE: Final = 120
@@ -137,14 +138,18 @@ def _title(metadata: dict[str, Any]) -> str:
 
 
 def _furniture(pages: list[list[str]]) -> set[str]:
-    """Return the running heads and feet: first and last lines that return on most pages, whatever their numbers."""
-    with_text = [[line for line in lines if line] for lines in pages]
-    with_text = [lines for lines in with_text if lines]
-    if len(with_text) < _FEWEST_PAGES:
+    """Return the running heads and feet: lines at a page's edges that return on most pages, whatever their numbers."""
+    edges = [_edges([line for line in lines if line]) for lines in pages]
+    edges = [lines for lines in edges if lines]
+    if len(edges) < _FEWEST_PAGES:
         return set()
-    counts = Counter(skeleton for lines in with_text for skeleton in {_skeleton(lines[0]), _skeleton(lines[-1])})
-    least = len(with_text) * _FURNITURE_SHARE
+    counts = Counter(line for lines in edges for line in lines)
+    least = len(edges) * _FURNITURE_SHARE
     return {line for line, count in counts.items() if count > least and len(line) <= _LONGEST_FURNITURE}
+
+
+def _edges(lines: list[str]) -> set[str]:
+    return {_skeleton(line) for line in (*lines[:_EDGE_LINES], *lines[-_EDGE_LINES:])}
 
 
 def _skeleton(line: str) -> str:

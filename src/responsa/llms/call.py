@@ -1,0 +1,167 @@
+"""One call of a model: its tries on servers, and in ways of asking for a schema, until one gives an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from ..http.client import HTTPClient
+from ..http.messages import Request
+from ..http.timeouts import Deadline
+from ..schema.completions import Finish, Sampling, StreamItem
+from ..schema.errors import RequestRefused, ServerError
+from ..schema.messages import ChatMessage
+from .calls import Calls, is_servers_fault, name_served
+from .chunks import ChunkReader
+from .pool import ModelServer
+from .prompt_text import messages_to_prompt
+from .served import Served
+from .structured import FUNCTION, PROMPT, way_body, way_messages, ways_of
+
+# Statuses by which a server refuses a way of asking for a schema.
+REFUSALS = (400, 404, 405, 415, 422, 500, 501)
+
+
+class Attempt:
+    """One request of a call, and the reading of its answer.
+
+    Args:
+        calls: What calls share.
+        server: Who gets it.
+        request: The request.
+        reader: Reads the answer.
+        messages: The prompt as the caller gave it.
+        way: The way a schema is asked for; None without one.
+    """
+
+    def __init__(
+        self,
+        calls: Calls,
+        server: ModelServer,
+        request: Request,
+        reader: ChunkReader,
+        messages: Sequence[ChatMessage],
+        way: str | None,
+    ) -> None:
+        self.server = server
+        self.request = request
+        self.reader = reader
+        self.way = way
+        self._calls = calls
+        self._messages = messages
+
+    @property
+    def client(self) -> HTTPClient:
+        """The server's client."""
+        return self.server.client
+
+    def feed(self, data: bytes) -> list[StreamItem]:
+        """Take the data of one event and return the pieces it carries."""
+        items = self.reader.feed(data)
+        if items and isinstance(items[-1], Finish):
+            self._learn(items[-1])
+        return items
+
+    def finish(self) -> list[StreamItem]:
+        """End the answer and return its last pieces."""
+        items = self.reader.finish()
+        if items and isinstance(items[-1], Finish):
+            self._learn(items[-1])
+        return items
+
+    def _learn(self, finish: Finish) -> None:
+        calls, served = self._calls, self.server.served or Served()
+        calls.pool.well(self.server)
+        calls.counts.learn(served, self._messages, finish.usage.prompt_tokens)
+        if self.way is not None:
+            calls.ways.answered(self.way, self.reader.text_so_far, finish.reason)
+        if not served.is_llama_server and (opens := self.reader.opens_reasoning) is not None:
+            calls.reasoning_opened = opens
+
+
+class Call:
+    """One call of a model.
+
+    Args:
+        calls: What calls share.
+        messages: The prompt.
+        sampling: How it is to be answered.
+    """
+
+    def __init__(self, calls: Calls, messages: Sequence[ChatMessage], sampling: Sampling) -> None:
+        client = calls.pool.servers[0].client
+        self._calls = calls
+        self._messages = messages
+        self._sampling = sampling
+        self._prompt = "" if calls.single else messages_to_prompt(messages)
+        self._deadline = Deadline(client.timeout.total)
+        self._budget = client.max_retries + 1
+        self._tried: list[ModelServer] = []
+        self._refused_ways: list[str] = []
+        self._current: Attempt | None = None
+
+    @contextmanager
+    def attempt(self) -> Iterator[Attempt]:
+        """Give the next attempt, its server taken until the block ends."""
+        server = self._calls.pool.take(self._prompt, self._tried)
+        try:
+            self._current = self._new_attempt(server)
+            yield self._current
+        finally:
+            self._calls.pool.give_back(server)
+
+    def failed(self, error: ServerError) -> None:
+        """Take note of what ended the current attempt; raises unless another attempt makes sense."""
+        attempt = self._current
+        if attempt is None:
+            raise error
+        served = attempt.server.served or Served()
+        if attempt.reader.has_begun:
+            raise attempt.reader.broken(error) from error
+        if self._other_way(attempt, served, error):
+            return
+        if self._calls.single or not is_servers_fault(error):
+            raise name_served(error, served) from error.__cause__
+        self._calls.pool.failed(attempt.server)
+        self._tried.append(attempt.server)
+        self._budget -= 1
+        if self._budget < 1 or self._deadline.passed or len(self._tried) >= len(self._calls.pool.servers):
+            raise error
+
+    def answered(self) -> None:
+        """Note that the call has its answer: ways refused on the way to it are not tried again."""
+        self._calls.ways.refused(self._refused_ways)
+
+    def _new_attempt(self, server: ModelServer) -> Attempt:
+        calls, sampling, served = self._calls, self._sampling, server.served or Served()
+        schema, messages, fields, way = sampling.output_schema, self._messages, {}, None
+        if schema is not None:
+            way = self._ways(served)[0]
+            messages = way_messages(way, messages, schema)
+            fields = way_body(way, schema, served=served, strict=calls.strict)
+        limits = {} if calls.single else {"max_retries": self._retries(), "total": max(0.001, self._deadline.left)}
+        request = calls.request(server, messages, sampling, fields, **limits)
+        reader = ChunkReader(
+            request.url, reasoning_opened=calls.opens_reasoning(served), calls_function=way == FUNCTION
+        )
+        return Attempt(calls, server, request, reader, self._messages, way)
+
+    def _retries(self) -> int:
+        """Return the retries of the next request: none while there is another server to turn to."""
+        last = len(self._tried) + 1 >= len(self._calls.pool.servers)
+        return self._budget - 1 if last else 0
+
+    def _ways(self, served: Served) -> list[str]:
+        calls = self._calls
+        ways = ways_of(
+            served, is_chat_model=calls.is_chat_model, is_function_calling_model=calls.is_function_calling_model
+        )
+        return [way for way in calls.ways.open(ways) if way not in self._refused_ways]
+
+    def _other_way(self, attempt: Attempt, served: Served, error: ServerError) -> bool:
+        if attempt.way is None or attempt.way == PROMPT or not isinstance(error, RequestRefused):
+            return False
+        if error.status not in REFUSALS:
+            return False
+        self._refused_ways.append(attempt.way)
+        return bool(self._ways(served))

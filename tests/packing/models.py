@@ -1,0 +1,23 @@
+"""Models whose tokenizers are awkward: a whole counts more than its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from responsa.schema.messages import ChatMessage
+from responsa.testing import ScriptedLLM
+
+
+class GrowingLLM(ScriptedLLM):
+    """Counts a prompt as more tokens than the sum of its parts, and the more the longer it is."""
+
+    def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
+        return [tokens + tokens // 7 for tokens in super().count_prompts(prompts)]
+
+
+class FenceHeavyLLM(ScriptedLLM):
+    """Counts ten tokens more wherever a passage's fence opens inside a whole prompt."""
+
+    def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
+        texts = [sum(message.content.count(']\n"""') for message in prompt) for prompt in prompts]
+        return [tokens + 10 * n for tokens, n in zip(super().count_prompts(prompts), texts, strict=True)]
