@@ -77,11 +77,12 @@ def test_no_character_is_lost_or_doubled(pieces: list[str]) -> None:
     assert "".join(shown) == "".join(pieces)
 
 
-def test_text_is_shown_at_once_except_after_a_sentence_end() -> None:
+def test_text_is_shown_at_once_except_for_some_characters_after_a_sentence_end() -> None:
     text = MarkedText()
     assert [piece.text for piece in text.feed("Eight bo")] == ["Eight bo"]
     assert [piece.text for piece in text.feed("oks. It")] == ["oks."]
-    assert [piece.text for piece in text.feed(" is so")] == [" It", " is so"]
+    assert [piece.text for piece in text.feed(" is so wherever")] == []
+    assert [piece.text for piece in text.feed(" you are")] == [" It is so wherever you are"]
 
 
 def test_a_marker_that_comes_late_stands_where_the_text_is() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from responsa.schema.citations import Citation
 
-_STOPS: Final = frozenset(".!?。！？；…｡")
-# What may stand between a sentence's stop and the next sentence: quotes, brackets, emphasis.
-_CLOSERS: Final = "\"'”’」』）】》〉)]}»*_`~ \t\r\n"
+# A stop or line end, and what may stand between it and the next sentence: quotes, brackets, markers, blanks.
+_STOP: Final = re.compile(r"[.!?。！？；…｡\n]")
+_BETWEEN: Final = re.compile(r"[\"'”’」』）】》〉)\]}»*_`~\s\[【\d,，、\-–.!?。！？；…｡]*")
+# A sentence's citation has come, if it comes at all, by the time that so many characters of the next are there.
+_AHEAD: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +42,21 @@ def marked(text: str, citations: Iterable[Citation]) -> Iterator[Piece]:
 class MarkedText:
     """Turns a growing text and its citations into pieces in the order they are read.
 
-    A sentence is known to have ended, and its citation comes, only when the next one has begun. What follows the end
-    of a sentence is therefore held back until the next event tells whether a citation goes before it.
+    A sentence is known to have ended, and its citation comes, only when the next one has begun. What follows a
+    possible sentence end is therefore held back for some characters, until no citation can go before it.
     """
 
     def __init__(self) -> None:
         self._text = ""
         self._shown = 0
+        self._settled = 0
 
     def feed(self, delta: str) -> Iterator[Piece]:
         """Take a further piece of the answer and return what can be shown."""
-        yield from self._show_to(len(self._text.rstrip()))
+        self._settle()
         self._text += delta
-        yield from self._show_to(self._safe_end())
+        stop = _STOP.search(self._text, self._settled)
+        yield from self._show_to(len(self._text) if stop is None else _visible_end(stop))
 
     def hold(self, text: str) -> None:
         """Take a text without showing any of it yet."""
@@ -73,13 +78,16 @@ class MarkedText:
             yield Piece(self._text[self._shown : end])
             self._shown = end
 
-    def _safe_end(self) -> int:
-        """Where the text that may be shown ends: at the first sentence end since what was shown, if there is one."""
-        if self._text[: self._shown].rstrip(_CLOSERS)[-1:] in _STOPS:
-            return self._shown
-        for place in range(self._shown, len(self._text)):
-            if self._text[place] == "\n":
-                return place
-            if self._text[place] in _STOPS:
-                return place + 1
-        return len(self._text)
+    def _settle(self) -> None:
+        """Go past the stops whose citations would have come by now."""
+        while stop := _STOP.search(self._text, self._settled):
+            between = _BETWEEN.match(self._text, stop.end())
+            following = stop.end() if between is None else between.end()
+            if len(self._text) - following < _AHEAD:
+                return
+            self._settled = stop.end()
+
+
+def _visible_end(stop: re.Match[str]) -> int:
+    """Where the text before a possible sentence end stops: a line's end is no part of the sentence."""
+    return stop.start() if stop[0] == "\n" else stop.end()
