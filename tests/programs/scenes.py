@@ -158,7 +158,7 @@ def async_events(program: Program[Any], llm: LLM | None = None, concurrency: int
     async def read() -> None:
         with suppress(ResponsaError):
             async for event in astream(program, llm, concurrency=concurrency):
-                events.append(event)  # noqa: PERF401 - what came before an error is kept
+                events.append(event)  # what came before an error is kept
 
     asyncio.run(read())
     return events

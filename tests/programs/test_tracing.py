@@ -5,9 +5,11 @@ from __future__ import annotations
 from tests.programs.scenes import asking, call
 
 from responsa.programs import Program, Recorder, ask, run, stream, traced, warn
+from responsa.response_synthesizers import Refine
 from responsa.schema.completions import Sampling
 from responsa.schema.errors import RateLimited
-from responsa.schema.events import WarningRaised
+from responsa.schema.events import Done, WarningRaised
+from responsa.schema.nodes import NodeWithScore, TextNode
 from responsa.schema.notices import Notice
 from responsa.testing import ScriptedLLM
 
@@ -25,13 +27,13 @@ def test_every_call_is_recorded_in_its_order_with_its_completion_or_error() -> N
     assert recorder.calls[1].error is failure
 
 
-def test_an_answer_cut_at_its_limit_raises_a_warning_that_names_it() -> None:
-    recorder = Recorder()
-    cut = call("a", "refine", sampling=Sampling(max_tokens=2))
-    events = list(stream(traced(asking(cut, call("b")), recorder), ScriptedLLM("one two three")))
-    notice = Notice("answer_cut", {"stage": "refine", "max_tokens": 2})
-    assert recorder.notices == [notice]
-    assert [event.notice for event in events if isinstance(event, WarningRaised)] == [notice]
+def test_an_answer_cut_at_its_limit_raises_one_warning_a_stage_that_names_it() -> None:
+    nodes = [NodeWithScore(TextNode(text=f"Fact {number}.")) for number in range(4)]
+    synthesizer = Refine(ScriptedLLM("one two three"))
+    events = list(synthesizer.stream_events("What?", nodes, llm_kwargs={"max_tokens": 2}))
+    notices = [Notice("answer_cut", {"stage": stage, "max_tokens": 2}) for stage in ("answer", "refine")]
+    assert [event.notice for event in events if isinstance(event, WarningRaised)] == notices
+    assert [list(event.response.warnings) for event in events if isinstance(event, Done)] == [notices]
 
 
 def test_warnings_of_the_program_are_recorded_in_order() -> None:
@@ -43,7 +45,7 @@ def test_warnings_of_the_program_are_recorded_in_order() -> None:
 
     recorder = Recorder()
     assert run(traced(program(), recorder), ScriptedLLM("one two")) == "one"
-    assert [notice.code for notice in recorder.notices] == ["unknown_citation", "answer_cut", "unknown_citation"]
+    assert [notice.code for notice in recorder.notices] == ["unknown_citation", "unknown_citation"]
 
 
 def test_closing_a_traced_program_closes_what_it_traces() -> None:

@@ -15,6 +15,7 @@ DETAILS: dict[str, dict[str, object]] = {
     "answer_shortened": {"tokens": 300, "room": 120, "stage": "refine"},
     "output_reserve_shrunk": {"wanted": 512, "given": 48, "window": 400},
     "unknown_citation": {"number": 9},
+    "rewrite_rejected": {"reason": "it is empty"},
     "step_failed": {"stage": "refine", "reason": "gone."},
 }
 

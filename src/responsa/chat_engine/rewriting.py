@@ -58,8 +58,6 @@ class Rewriter:
         try:
             call = yield from self._call(message, spoken)
             completion = yield from ask(call)
-        except WindowTooSmall as error:
-            return (yield from self._rejected(message, str(error)))
         except ResponsaError as error:
             return (yield from self._rejected(message, str(error)))
         rewritten = _LABEL.sub("", completion.text.strip()).strip("\"“”")
@@ -125,12 +123,14 @@ def typed_parts(message: str) -> list[str]:
     if detect_language(message) == "zh":
         return parts + words
     starts = set(_SENTENCE_START.findall(message))
-    named = [w for w in words if (w[0].isupper() and w not in starts and w != "I") or any(c in w for c in "_.#+") or _inner(w)]
-    return parts + [word.rstrip(".") for word in named]
+    return parts + [word.rstrip(".") for word in words if _is_name(word, starts_sentence=word in starts)]
 
 
-def _inner(word: str) -> bool:
-    return any(char.isupper() for char in word[1:]) or any(char.isdigit() for char in word)
+def _is_name(word: str, *, starts_sentence: bool) -> bool:
+    """Whether an English word is a name or an identifier: a capital where none is due, digits, or signs inside."""
+    if any(char.isupper() or char.isdigit() for char in word[1:]) or any(char in word.rstrip(".") for char in "_.#+"):
+        return True
+    return word[0].isupper() and not starts_sentence and word != "I"
 
 
 def _asks(text: str) -> bool:

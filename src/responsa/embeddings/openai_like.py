@@ -7,6 +7,7 @@ from typing import Any
 
 from ..http.client import HTTPClient
 from ..http.messages import Batch, BatchResult, Exchange, Request
+from ..http.missing_v1 import with_v1_hint
 from ..http.timeouts import Timeout
 from ..http.window_messages import is_input_too_large
 from ..schema.errors import ContextWindowExceeded, InputTooLong, InvalidOption, RequestRefused, ServerError
@@ -97,10 +98,10 @@ class OpenAILikeEmbedding(BaseEmbedding):
         await self._client.aclose()
 
     def _embed(self, texts: Sequence[str], *, is_query: bool) -> list[list[float]]:
-        return self._client.run(self._embedding(texts, is_query))
+        return self._client.run(with_v1_hint(self._client, self._embedding(texts, is_query)))
 
     async def _aembed(self, texts: Sequence[str], *, is_query: bool) -> list[list[float]]:
-        return await self._client.arun(self._embedding(texts, is_query))
+        return await self._client.arun(with_v1_hint(self._client, self._embedding(texts, is_query)))
 
     def _embedding(self, texts: Sequence[str], is_query: bool) -> Exchange[list[list[float]]]:
         fields = self._query_fields if is_query else self._text_fields

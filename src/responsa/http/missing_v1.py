@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import TypeVar
 
 from ..schema.errors import BadResponse, RequestRefused, ServerError, ServerUnreachable
 from .client import HTTPClient
-from .messages import Reply, Request
+from .messages import Exchange, Reply, Request
+
+T = TypeVar("T")
 
 # Statuses of a server that has no such address.
 NO_SUCH_ADDRESS = (404, 405, 501)
@@ -30,3 +33,12 @@ def raise_if_v1_is_missing(client: HTTPClient, error: ServerError) -> Generator[
         return
     if found:
         raise ServerUnreachable(client.base, "no such address", f"/v1 is missing: use {client.base}/v1") from error
+
+
+def with_v1_hint(client: HTTPClient, exchange: Exchange[T]) -> Exchange[T]:
+    """Carry out `exchange`, and where it fails for want of `/v1` raise the error that says so."""
+    try:
+        return (yield from exchange)
+    except (RequestRefused, BadResponse) as error:
+        yield from raise_if_v1_is_missing(client, error)
+        raise

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from responsa.schema.calls import CallRecord, LLMCall
-from responsa.schema.completions import Completion
 from responsa.schema.events import WarningRaised
 from responsa.schema.notices import Notice
 
-from .effects import Emit, Failed, Outcome, Program, warn
+from .effects import Emit, Failed, Outcome, Program
 
 T = TypeVar("T")
 
@@ -26,10 +25,7 @@ class Recorder:
 
 
 def traced(program: Program[T], recorder: Recorder) -> Program[T]:
-    """Run `program` as a part of another and keep its calls and warnings in `recorder`.
-
-    An answer that ended at its token limit raises a warning of its own.
-    """
+    """Run `program` as a part of another and keep its calls and warnings in `recorder`."""
     outcomes: Sequence[Outcome] | None = None
     with closing(program):
         while True:
@@ -41,19 +37,12 @@ def traced(program: Program[T], recorder: Recorder) -> Program[T]:
             outcomes = yield step
             for effect, outcome in zip(step, outcomes, strict=True):
                 if isinstance(effect, LLMCall):
-                    yield from _record(effect, outcome, recorder)
+                    recorder.calls.append(_record(len(recorder.calls), effect, outcome))
                 elif isinstance(effect, Emit) and isinstance(effect.event, WarningRaised):
                     recorder.notices.append(effect.event.notice)
 
 
-def _record(call: LLMCall, outcome: Outcome, recorder: Recorder) -> Program[None]:
-    number = len(recorder.calls)
+def _record(number: int, call: LLMCall, outcome: Outcome) -> CallRecord:
     if isinstance(outcome, Failed):
-        recorder.calls.append(CallRecord(number, call, error=outcome.error))
-        return
-    completion: Completion = outcome
-    recorder.calls.append(CallRecord(number, call, completion))
-    if completion.finish_reason == "length":
-        notice = Notice("answer_cut", {"stage": call.stage, "max_tokens": call.sampling.max_tokens})
-        recorder.notices.append(notice)
-        yield from warn(notice.code, **notice.details)
+        return CallRecord(number, call, error=outcome.error)
+    return CallRecord(number, call, outcome)

@@ -46,11 +46,11 @@ class RetrieverQueryEngine:
 
     def retrieve(self, query: str | QueryBundle) -> list[NodeWithScore]:
         """Return the passages for a question, postprocessed, best first."""
-        return run(self._find(as_query(query)))
+        return run(self.find(as_query(query)))
 
     async def aretrieve(self, query: str | QueryBundle) -> list[NodeWithScore]:
         """Return the passages for a question without blocking."""
-        return await arun(self._find(as_query(query)))
+        return await arun(self.find(as_query(query)))
 
     def query(
         self, query: str | QueryBundle, *, llm_kwargs: Mapping[str, Any] | None = None
@@ -76,7 +76,7 @@ class RetrieverQueryEngine:
 
     def respond(self, query: str | QueryBundle, *, llm_kwargs: Mapping[str, Any] | None = None) -> Program[Response]:
         """Return the program of the whole response, its plan told before it runs."""
-        nodes = yield from self._find(as_query(query))
+        nodes = yield from self.find(as_query(query))
         return (yield from self.synthesizer.announced(query, nodes, llm_kwargs=llm_kwargs))
 
     def stream_events(
@@ -101,7 +101,8 @@ class RetrieverQueryEngine:
         """Search, and return the calls `aquery` will make, without asking the model and without blocking."""
         return await self.synthesizer.aplan(query, await self.aretrieve(query), llm_kwargs=llm_kwargs)
 
-    def _find(self, query: QueryBundle) -> Program[list[NodeWithScore]]:
+    def find(self, query: QueryBundle) -> Program[list[NodeWithScore]]:
+        """Return the program of the search and its postprocessing."""
         manager: CallbackManager | None = self._callback_manager or Settings.callback_manager
         program = self._search(query)
         return program if manager is None else watched(program, manager)

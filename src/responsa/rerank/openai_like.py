@@ -8,6 +8,7 @@ from typing import Any
 
 from ..http.client import HTTPClient
 from ..http.messages import Exchange, Reply
+from ..http.missing_v1 import with_v1_hint
 from ..http.timeouts import Timeout
 from ..schema.errors import BadResponse
 
@@ -51,11 +52,11 @@ class OpenAILikeRerank:
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return each text's score, in the order of the texts; scores are the model's own, of any range."""
-        return self._client.run(self._scoring(query, texts))
+        return self._client.run(with_v1_hint(self._client, self._scoring(query, texts)))
 
     async def arerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return each text's score without blocking."""
-        return await self._client.arun(self._scoring(query, texts))
+        return await self._client.arun(with_v1_hint(self._client, self._scoring(query, texts)))
 
     def close(self) -> None:
         """Close the connections of blocking calls."""

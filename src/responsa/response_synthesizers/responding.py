@@ -62,6 +62,8 @@ def _answer(
 ) -> Program[Answer]:
     result = yield from synthesizer.program(task)
     answer = result if isinstance(result, Answer) else Answer(result)
+    for stage, limit in _cut_stages(recorder).items():
+        yield from warn("answer_cut", stage=stage, max_tokens=limit)
     if answer.error is not None:
         failed = next(record for record in recorder.calls if record.error is not None)
         yield from warn("step_failed", stage=failed.call.stage, reason=str(answer.error))
@@ -72,6 +74,15 @@ def _answer(
     if dropped and answer.grounded and recorder.calls:
         yield from warn("passages_cut", count=len(dropped), total=len(sources))
     return answer
+
+
+def _cut_stages(recorder: Recorder) -> dict[str, int | None]:
+    """Return the stages with an answer that ended at its token limit, and the limit."""
+    return {
+        record.call.stage: record.call.sampling.max_tokens
+        for record in recorder.calls
+        if record.completion is not None and record.completion.finish_reason == "length"
+    }
 
 
 def _nodes(numbers: Sequence[int], sources: Sequence[NodeWithScore]) -> tuple[NodeWithScore, ...]:

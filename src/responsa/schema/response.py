@@ -63,6 +63,7 @@ class Response:
         warnings: What the reader should know.
         grounded: Whether the answer was written from the passages.
         placeholder: What `str` gives in place of an empty answer.
+        searched_with: What the search was made with, where it was not the question itself.
     """
 
     response: str | None
@@ -77,6 +78,7 @@ class Response:
     warnings: tuple[Notice, ...] = ()
     grounded: bool = True
     placeholder: str = ""
+    searched_with: str | None = None
     cite: Callable[[Response], tuple[Citation, ...]] | None = field(default=None, repr=False, compare=False)
     _citations: tuple[Citation, ...] | None = field(default=None, init=False, repr=False, compare=False)
 

@@ -84,12 +84,18 @@ class SentenceSplitter:
     def _passages(self, text: str, *, markdown: bool) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Yield where each passage starts and ends and the headings it stands under."""
         units = units_of(text, sections(text, markdown=markdown), self.chunk_size, self.token_counter)
-        first = 0
+        first = covered = last_end = 0
         while first < len(units):
             after = self._fitting(text, units, first, self._best_end(units, first))
+            if after <= covered:
+                # What is repeated leaves no room for anything new.
+                first = covered
+                continue
             start, end = _trimmed(text, units[first].start, units[after - 1].end)
-            if start < end:
+            if start < end and end > last_end:
                 yield start, end, _common_path(units[first:after])
+                last_end = end
+            covered = after
             first = self._overlapping(units, first, after) if after < len(units) else after
 
     def _best_end(self, units: list[Unit], first: int) -> int:
@@ -131,8 +137,11 @@ class SentenceSplitter:
 
 def _belongs(units: list[Unit], first: int, following: int) -> bool:
     """Whether a section may join the passage before it: it stands beside or under the passage's first section."""
-    parents = units[first].path[:-1]
-    return following < len(units) and units[following].path[: len(parents)] == parents
+    if following >= len(units):
+        return False
+    own = next((at for at in range(first, following) if not units[at].is_heading), first)
+    parents = units[own].path[:-1]
+    return units[following].path[: len(parents)] == parents
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
