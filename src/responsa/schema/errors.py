@@ -368,12 +368,12 @@ class IndexNotWritable(IndexFault):
 
 @dataclass(eq=False)
 class EmbeddingMismatch(IndexFault):
-    """The index was built with another embedding model."""
+    """The index was built with another embedding model; its dimensions are None until it has embedded something."""
 
     index_model: str
     index_dimensions: int
     given_model: str
-    given_dimensions: int
+    given_dimensions: int | None = None
 
 
 @dataclass(eq=False)

@@ -58,3 +58,10 @@ class Postprocessor(Protocol):
     async def apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None, query_str: str | None = None
     ) -> list[NodeWithScore]: ...
+
+
+class Reranker(Protocol):
+    """A model that says how well texts answer a question: one score a text, in their order, higher for better."""
+
+    def rerank(self, query: str, texts: Sequence[str]) -> list[float]: ...
+    async def arerank(self, query: str, texts: Sequence[str]) -> list[float]: ...

@@ -18,6 +18,8 @@ from typing import Any, Final
 LONGEST_WORD: Final = 64
 """Longer words (encoded data, hostile text) are cut to this many characters."""
 
+MOST_QUERY_WORDS: Final = 512
+
 _CHINESE: Final = re.compile(
     "([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]+)"
 )
@@ -59,6 +61,11 @@ def content_words(text: str) -> list[str]:
     """Return the search words of `text` that carry meaning; all of them where none does ("to be or not to be")."""
     found = words(text)
     return [word for word in found if word not in _function_words()] or found
+
+
+def query_words(query: str) -> list[str]:
+    """Return the words a question is searched by: its content words, the first `MOST_QUERY_WORDS` of them."""
+    return content_words(query)[:MOST_QUERY_WORDS]
 
 
 class _Terms(dict[str, tuple[str, ...]]):
