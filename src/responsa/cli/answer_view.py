@@ -131,6 +131,8 @@ class AnswerView:
                 terminal.note("replaced")
             self._write(marked(response.text, response.citations))
         self._end_line()
+        if response.refused:
+            terminal.note("refused")
         write_sources(response, terminal)
         if self._traces:
             write_trace(response.trace, terminal)

@@ -44,6 +44,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "replaced": {"en": "The answer above is replaced by:", "zh": "以上回答改为："},
     "item": {"en": "Answer {number}, from passages {passages}", "zh": "回答 {number}，依据资料 {passages}"},
     "item_failed": {"en": "failed: {error}", "zh": "失败：{error}"},
+    "refused": {
+        "en": "The model found no answer in these passages.",
+        "zh": "模型在这些资料中没有找到答案。",
+    },
     "sources": {"en": "Sources", "zh": "来源"},
     "quote": {"en": "“{text}”", "zh": "“{text}”"},
     "page": {"en": "page {page}", "zh": "第 {page} 页"},
@@ -114,7 +118,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "{name} 只懂英文：它的中文回答只演示流程，不代表质量。",
     },
     "demo_uses_server": {"en": "Using the server at {url}", "zh": "使用 {url} 的服务器"},
-    "demo_model_here": {"en": "The model is {path}", "zh": "模型文件：{path}"},
+    "demo_waiting": {"en": "Waiting for the model to arrive …", "zh": "正在等待模型下载完成……"},
     "demo_done": {
         "en": "Done in {seconds} s; nothing is left running. To go on:",
         "zh": "用时 {seconds} 秒，没有遗留任何进程。接下来可以：",
