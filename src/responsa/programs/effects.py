@@ -7,11 +7,11 @@ outcomes. It knows no client, no thread and no `await`; a driver runs it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from responsa.schema.calls import LLMCall
-from responsa.schema.completions import Completion, LLMMetadata
+from responsa.schema.completions import Completion, LLMMetadata, Timings
 from responsa.schema.errors import ResponsaError, StepFailed
 from responsa.schema.events import Event, WarningRaised
 from responsa.schema.messages import ChatMessage
@@ -65,9 +65,10 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The outcome of an effect that failed."""
+    """The outcome of an effect that failed; of a call, with how long it took until then."""
 
     error: Exception
+    timings: Timings = field(default=Timings(), compare=False)
 
 
 Effect: TypeAlias = LLMCall | Describe | Count | Measure | Perform | Emit
