@@ -4,12 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench eval docs serve clean
+.PHONY: demo test lint bench docs clean
 
 $(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,dev]'
 	touch $(READY)
+
+# DEMO_MODEL=0.5b takes a smaller model; API_BASE=http://HOST:PORT/v1 uses a server you have.
+demo: $(READY)
+	$(BIN)/responsa demo
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -19,6 +24,13 @@ lint: $(READY)
 
 test: lint
 	$(BIN)/pytest --cov --cov-report=term
+
+bench: $(READY)
+	for script in benchmarks/*.py; do [ ! -e "$$script" ] || $(BIN)/python "$$script" || exit 1; done
+
+# Fills the pages that show what the program itself says.
+docs: $(READY)
+	$(BIN)/python docs/cli_help.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .coverage

@@ -23,7 +23,7 @@ HEAVY = {
     "rich",
     "rjieba",
     "semantic_text_splitter",
-    "snowballstemmer",
+    "Stemmer",
     "typer",
     "xllamacpp",
 }

@@ -41,14 +41,40 @@ def test_only_processors_this_process_may_use_count(cpus: Path, monkeypatch: pyt
 @pytest.mark.parametrize(("busy", "expected"), [(0.0, 4), (0.6, 3), (2.0, 2), (9.0, 1)])
 def test_cores_that_are_busy_are_left_alone(monkeypatch: pytest.MonkeyPatch, busy: float, expected: int) -> None:
     monkeypatch.setattr(cores, "physical_cores", lambda: 4)
-    monkeypatch.setattr(os, "getloadavg", lambda: (busy, 0.0, 0.0), raising=False)
+    monkeypatch.setattr(cores, "busy_processors", lambda: busy)
     assert cores.default_threads() == expected
 
 
-def test_where_the_load_cannot_be_known_all_cores_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unknown() -> None:
-        raise OSError
+def stat(busy: int, idle: int) -> str:
+    """What the system counts of two processors: all, then each."""
+    return f"cpu  {busy} 0 0 {idle} 0 0 0 0 0 0\ncpu0 1 0 0 1 0 0 0 0 0 0\ncpu1 1 0 0 1 0 0 0 0 0 0\nintr 1\n"
 
-    monkeypatch.setattr(cores, "physical_cores", lambda: 4)
-    monkeypatch.setattr(os, "getloadavg", unknown, raising=False)
-    assert cores.default_threads() == 4
+
+@pytest.mark.parametrize(("busy", "idle", "expected"), [(0, 100, 0.0), (50, 50, 1.0), (100, 0, 2.0)])
+def test_only_what_is_at_work_now_counts_as_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, busy: int, idle: int, expected: float
+) -> None:
+    path = tmp_path / "stat"
+    path.write_text(stat(5000, 1000), encoding="ascii")
+    later = stat(5000 + busy, 1000 + idle)
+    monkeypatch.setattr(cores.time, "sleep", lambda _: path.write_text(later, encoding="ascii"))
+    assert cores.busy_processors(path) == expected
+
+
+@pytest.mark.parametrize("content", ["", "nonsense\n", "cpu 1 2 x 4 5\n", stat(1, 1)])
+@pytest.mark.parametrize(("load", "expected"), [((1.5, 0.0, 0.0), 1.5), (None, 0.0)])
+def test_where_the_processors_time_is_not_told_the_average_load_counts(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: str,
+    load: tuple[float, float, float] | None,
+    expected: float,
+) -> None:
+    def average() -> tuple[float, float, float]:
+        if load is None:
+            raise OSError
+        return load
+
+    (tmp_path / "stat").write_text(content, encoding="ascii")
+    monkeypatch.setattr(os, "getloadavg", average, raising=False)
+    assert cores.busy_processors(tmp_path / "stat", seconds=0.0) == expected

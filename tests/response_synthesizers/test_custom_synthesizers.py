@@ -128,6 +128,20 @@ def test_an_answer_given_in_pieces_is_told_in_them(
     assert [event.text for event in told if isinstance(event, TextDelta)] == ["One ", "owner ", "[1]."]
 
 
+@EVERY_WAY
+def test_pieces_that_break_off_are_a_failed_step(respond: Callable[..., Response]) -> None:
+    class Breaking(Piecewise):
+        def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> Iterator[str]:
+            yield "One "
+            raise KeyError("mine")
+
+        async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> Any:
+            return self.get_response(query_str, text_chunks)
+
+    with pytest.raises(StepFailed, match="KeyError: 'mine'"):
+        respond(Breaking(ScriptedLLM()), QUESTION, TWO)
+
+
 def test_a_plan_never_calls_an_overriding_mode_and_names_it_as_open() -> None:
     for mode in (Overriding(ScriptedLLM()), Piecewise(ScriptedLLM())):
         planned = mode.plan(QUESTION, TWO)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.retrieval.support import FailingEmbedder, LineSplitter, document, documents, stream
 
-from responsa.retrieval.index import VectorStoreIndex
+from responsa.indices import VectorStoreIndex
 from responsa.retrieval.progress import IngestProgress
 from responsa.retrieval.stores import MemoryStore, StoreMeta
 from responsa.schema.errors import (

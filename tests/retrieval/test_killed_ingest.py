@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from tests.retrieval.support import LineSplitter, documents
 
-from responsa.retrieval.index import VectorStoreIndex
+from responsa.indices import VectorStoreIndex
 from responsa.testing.embedder import BagOfWordsEmbedder
 
 N_DOCUMENTS, LINES = 60, 4
 
 INGEST = f"""
 import sys
-from responsa.retrieval.index import VectorStoreIndex
+from responsa.indices import VectorStoreIndex
 from responsa.testing.embedder import BagOfWordsEmbedder
 from tests.retrieval.support import LineSplitter, stream
 

@@ -1,5 +1,6 @@
 """What only a store on disk does: outlive its process, be shared, be damaged, be full."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from responsa.retrieval.stores import LanceStore, StoreMeta
+from responsa.retrieval.stores import LanceStore, MemoryStore, StoreMeta
 from responsa.schema.errors import (
     IndexDamaged,
     IndexLocked,
@@ -239,6 +240,52 @@ def test_a_missing_package_is_named_with_the_way_to_install_it(filled: Path, mon
     monkeypatch.setitem(sys.modules, "lancedb", None)
     with pytest.raises(MissingExtra, match=r"pip install 'responsa\[local\]'"):
         LanceStore.open(filled)
+
+
+def test_an_index_over_vectors_is_built_when_there_are_many_and_finds_what_comparing_all_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("responsa.retrieval.stores.lance.EXACT_BELOW", 400)
+    monkeypatch.setattr("responsa.retrieval.stores.lance.VECTOR_SEGMENTS", 3)
+    texts = [f"passage {n % 50} about {n // 50} and {n}" for n in range(700)]
+    disk, memory = LanceStore.create(tmp_path / "index", META), MemoryStore(META)
+
+    def fill(start: int, end: int) -> None:
+        for store in (disk, memory):
+            store.replace_documents([document(f"d{start}", *texts[start:end])])
+            store.optimize()
+
+    def kinds() -> list[str]:
+        return [index.index_type for index in asyncio.run(disk._table.list_indices()) if index.columns == ["vector"]]
+
+    def recall() -> float:
+        hits = 0
+        for n in range(0, 700, 35):
+            exact = {one.node_id for one in memory.dense_search(vector_of(texts[n]), 10)}
+            hits += len(exact & {one.node_id for one in disk.dense_search(vector_of(texts[n]), 10)})
+        return hits / 200
+
+    fill(0, 300)
+    assert kinds() == []
+    fill(300, 500)
+    assert kinds() == ["IvfHnswSq"]
+    assert recall() >= 0.95
+    for start in range(500, 700, 50):
+        fill(start, start + 50)
+    assert kinds() == ["IvfHnswSq"]
+    assert recall() >= 0.95
+
+
+def test_a_long_ingest_merges_its_small_files_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("responsa.retrieval.stores.lance.WRITES_BETWEEN", 5)
+    store = LanceStore.create(tmp_path / "index", META)
+    files: list[int] = []
+    for number in range(40):
+        store.replace_documents([document(f"d{number}", f"passage {number}")])
+        files.append(asyncio.run(store._table.stats())["fragment_stats"]["num_fragments"])
+    assert max(files) < 30
+    assert store.count() == 40
+    assert len(found(store, "passage")) == 9
 
 
 def test_metadata_that_json_has_no_word_for_is_stored_as_text(filled: Path) -> None:

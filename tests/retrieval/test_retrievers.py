@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from responsa.indices import VectorStoreIndex
 from responsa.retrieval.fusion import Match, RetrievedNode
-from responsa.retrieval.index import VectorStoreIndex
 from responsa.retrieval.retrievers import BM25Retriever, HybridRetriever, QueryFusionRetriever, VectorIndexRetriever
 from responsa.retrieval.stores import LanceStore, MemoryStore, Store, StoreMeta
 from responsa.schema.errors import EmbeddingFailed, EmbeddingMismatch, InvalidOption, RetrievalFailed

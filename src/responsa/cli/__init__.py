@@ -1,1 +1,5 @@
-"""The terminal program."""
+"""The terminal program `responsa`: thin commands over the same programs that Python users run."""
+
+from .entry import main
+
+__all__ = ["main"]

@@ -3,20 +3,51 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 
 def default_threads() -> int:
     """Return the physical cores this process may use and nothing else is using now, at least 1.
 
-    A model's threads spin while they wait for each other, so one on a core that is taken slows all of them.
+    A model's threads spin while they wait for each other, so one on a core that is taken slows all of them. It takes
+    half a second to see what is taken.
     """
     cores = physical_cores()
+    return max(1, min(cores, round(cores - busy_processors())))
+
+
+def busy_processors(stat: Path = Path("/proc/stat"), *, seconds: float = 0.5) -> float:
+    """Return how many processors are at work, on average over some seconds.
+
+    Where that cannot be seen it is the average load of the last minute, which also counts what has just ended; 0 where
+    not even that is known.
+
+    Args:
+        stat: Where the system counts its processors' time.
+        seconds: How long to look.
+    """
+    before = _times(stat)
+    if before is not None:
+        time.sleep(seconds)
+        after = _times(stat)
+        if after is not None and after[1] > before[1]:
+            return after[2] * (after[0] - before[0]) / (after[1] - before[1])
     try:
-        busy = os.getloadavg()[0]
+        return os.getloadavg()[0]
     except (AttributeError, OSError):
-        busy = 0.0
-    return max(1, min(cores, round(cores - busy)))
+        return 0.0
+
+
+def _times(stat: Path) -> tuple[int, int, int] | None:
+    """Return the time all processors were at work, all time, and the number of processors; None if it is not told."""
+    lines = _read(stat).splitlines()
+    fields = lines[0].split()[1:9] if lines else []
+    if len(fields) < 5 or not all(field.isdigit() for field in fields):
+        return None
+    times = [int(field) for field in fields]
+    idle = times[3] + times[4]
+    return sum(times) - idle, sum(times), sum(line[:3] == "cpu" and line[3:4].isdigit() for line in lines)
 
 
 def physical_cores(cpus: Path = Path("/sys/devices/system/cpu"), quota: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:

@@ -72,14 +72,9 @@ class HandingOver:
                 took |= yield from self._feed(block, turns, fallen)
         return took
 
-    def failed(self, block: BaseMemoryBlock, error: Exception) -> Program[None]:
-        """Tell of a block that failed, and leave it alone for the rest of this recall."""
-        self._failed.add(block.name)
-        yield from warn("memory_block_failed", block=block.name, reason=str(error))
-
     def _feed(self, block: BaseMemoryBlock, turns: Sequence[TurnOfTalk], fallen: int) -> Program[bool]:
         held = self._held[block.name]
-        first = self._first(held, turns)
+        first = self._first(block, held, turns)
         pending = _closed(turns[first:fallen])
         if not pending:
             return False
@@ -93,7 +88,9 @@ class HandingOver:
                 try:
                     planned, value = yield from _absorbed(block, held.value, messages, self.session_id)
                 except Exception as error:  # a user's own block may raise anything; nothing is lost, it is asked again
-                    yield from self.failed(block, as_step_error(block.name, error))
+                    self._failed.add(block.name)
+                    reason = str(as_step_error(block.name, error))
+                    yield from warn("memory_block_failed", block=block.name, reason=reason)
                     return took
             upto = batch[-1].messages[-1].id
             if not planned:
@@ -107,14 +104,15 @@ class HandingOver:
             took = True
         return took
 
-    def _first(self, held: _Held, turns: Sequence[TurnOfTalk]) -> int:
+    def _first(self, block: BaseMemoryBlock, held: _Held, turns: Sequence[TurnOfTalk]) -> int:
         """Return the position of the first turn that a block has not taken in.
 
         Where the last message it took in is not there any more, the conversation is another one: it begins anew.
         """
         if not held.upto:
             return 0
-        for position, turn in enumerate(turns):
+        candidates = turns if block.belongs(held.value, self.session_id) else ()
+        for position, turn in enumerate(candidates):
             if any(message.id == held.upto for message in turn.messages):
                 return position + 1
         held.value, held.upto = None, ""

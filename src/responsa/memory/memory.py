@@ -71,6 +71,8 @@ class Memory:
         names = [block.name for block in blocks]
         if len(set(names)) < len(names):
             raise InvalidOption("memory_blocks", names, "blocks of different names")
+        if insert_method not in tuple(InsertMethod):
+            raise InvalidOption("insert_method", insert_method, "system or user")
         self.session_id = new_id() if session_id is None else session_id
         self.token_limit = token_limit
         self.chat_store: ChatStore = SimpleChatStore() if chat_store is None else chat_store

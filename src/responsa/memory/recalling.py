@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from responsa.programs.effects import Program, as_step_error, count, warn
+from responsa.programs.effects import Program, as_step_error, count, emit
 from responsa.prompts.language import Language, detect_language
+from responsa.schema.events import WarningRaised
 from responsa.schema.messages import ChatMessage, MessageRole
+from responsa.schema.notices import Notice
 from responsa.schema.protocols import ChatStore
 from responsa.schema.stored import StoredMessage
 
@@ -71,6 +73,7 @@ class _Recall:
         self._window = Window(self._sent)
         recent = tuple(message for turn in self._turns for message in turn.messages)
         self._asked = Recollection(session_id, question, recent, _language(policy.language, question, recent))
+        self._notices: list[Notice] = []  # of the blocks' content, which may be made several times
         self._handing = HandingOver(store, session_id, policy.blocks, policy.limit, policy.ahead_tokens)
 
     def program(self) -> Program[list[ChatMessage]]:
@@ -89,6 +92,8 @@ class _Recall:
             start = yield from self._window.start(limit - pinned_tokens - tokens)
             if not (yield from self._handing.hand_over(self._all_turns, self._fallen(start))):
                 break
+        for notice in self._notices:
+            yield from emit(WarningRaised(notice))
         return self._put_together(start, text)
 
     def _fallen(self, start: int) -> int:
@@ -97,6 +102,7 @@ class _Recall:
 
     def _blocks_text(self, free: int) -> Program[tuple[str, int]]:
         """Return the blocks' content in at most `free` tokens, and what it adds to the prompt, in tokens."""
+        self._notices = []
         room = min(free, int(self._policy.limit * self._policy.blocks_share))
         head = render((), self._asked.language)
         left = room - _JOIN - (yield from count([head]))[0] if self._policy.blocks else 0
@@ -105,7 +111,7 @@ class _Recall:
             try:
                 content = yield from block.content(self._handing.value(block), self._asked)
             except Exception as error:  # a user's own block may raise anything; the others still serve
-                yield from self._handing.failed(block, as_step_error(block.name, error))
+                self._notice("memory_block_failed", block, reason=str(as_step_error(block.name, error)))
                 continue
             if content.strip():
                 text, tokens = yield from self._section(block, content, left)
@@ -118,7 +124,8 @@ class _Recall:
         base = self._carrier()
         carrying, bare = yield from weigh([insert(base, text), base or ChatMessage(MessageRole.SYSTEM, "")])
         if carrying - bare > free:
-            yield from warn("memory_block_cut", block=", ".join(block.name for block in self._policy.blocks), room=0)
+            for block in self._policy.blocks:
+                self._notice("memory_block_cut", block, room=0)
             return "", 0
         return text, carrying - bare
 
@@ -131,8 +138,11 @@ class _Recall:
         cut = section(block.name, short)
         (tokens,) = yield from count([cut])
         fits = bool(short.strip()) and tokens <= room
-        yield from warn("memory_block_cut", block=block.name, room=tokens if fits else 0)
+        self._notice("memory_block_cut", block, room=tokens if fits else 0)
         return (cut, tokens) if fits else ("", 0)
+
+    def _notice(self, code: str, block: BaseMemoryBlock, **details: object) -> None:
+        self._notices.append(Notice(code, {"block": block.name, **details}))
 
     def _carrier(self) -> ChatMessage | None:
         """Return the message that the blocks' content goes into, None for a new system message."""

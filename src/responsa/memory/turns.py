@@ -14,6 +14,7 @@ from responsa.schema.messages import ChatMessage, MessageRole
 from responsa.schema.protocols import ChatStore
 from responsa.schema.stored import StoredMessage
 
+from .chat_stores.serialization import plain
 from .store_steps import added, listed, replaced
 from .writers import is_gone, this_writer
 
@@ -157,7 +158,7 @@ class Turn:
             reasoning=delivered.reasoning if reasoning is None else reasoning,
             status="complete",
             writer="",
-            extra={**delivered.extra, **(extra or {})},
+            extra={**delivered.extra, **plain(extra or {})},  # an odd value in it must not cost the answer
         )
 
     def _broken(self, reason: str, extra: dict[str, Any] | None) -> StoredMessage:

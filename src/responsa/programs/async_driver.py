@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, closing
 from types import AsyncGeneratorType, GeneratorType
 from typing import Any, TypeVar
@@ -72,7 +71,9 @@ async def _in_turn(
         else:
             outcome = await _do(effect, llm)
             if isinstance(outcome, GeneratorType):
-                outcome = _awaited(outcome)
+                from responsa.llms.threads import in_threads
+
+                outcome = in_threads(outcome)
             if isinstance(outcome, AsyncGeneratorType):
                 async with aclosing(_spoken(outcome, number, outcomes)) as events:
                     async for event in events:
@@ -96,12 +97,6 @@ async def _spoken(
         outcomes.append(Failed(as_step_error("perform", error)))
 
 
-async def _awaited(pieces: Generator[str, None, Any]) -> AsyncGenerator[str, None]:
-    with closing(pieces):
-        for piece in pieces:
-            yield piece
-
-
 async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -> AsyncGenerator[Event, None]:
     reader = CallReader(number, call)
     yield reader.start()
@@ -122,6 +117,8 @@ async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -
 async def _together(
     calls: Sequence[LLMCall], llm: LLM, number: int, concurrency: int | None, outcomes: list[Outcome]
 ) -> AsyncGenerator[Event, None]:
+    import asyncio
+
     limit = concurrency if concurrency is not None else (await llm.ametadata()).slots
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     batch = asyncio.ensure_future(call_together(calls, llm, number, limit, queue.put_nowait))
@@ -142,6 +139,8 @@ async def call_together(
 
     Cancelling it cancels every call under way.
     """
+    import asyncio
+
     results: list[Outcome] = [None] * len(calls)
     waiting = iter(enumerate(calls))
 

@@ -23,7 +23,7 @@ from .stores.opening import aopen_or_create_store, open_or_create_store
 from .writing import arun_ingest, awriting, run_ingest, writing
 
 
-class VectorStoreIndex:
+class PassageIndex:
     """Passages of documents, found again by meaning and by words.
 
     An index in a directory outlives the process and is shared by processes: many read, one writes at a time. Each

@@ -149,6 +149,11 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "The index at {path} cannot be written: {reason}. What was stored before is kept.",
         "zh": "无法写入索引 {path}：{reason}。先前存入的内容都在。",
     },
+    "embedder_not_given": {
+        "en": "The index at {path} was built with {index_model}, which is not packaged: name its server "
+        "(--embed-api-base URL).",
+        "zh": "索引 {path} 是用 {index_model} 建立的，该模型不在软件包中：请给出它的服务器地址（--embed-api-base URL）。",
+    },
     "embedding_mismatch": {
         "en": "The index at {path} was built with {index_model} ({index_dimensions} dimensions), not {given_model} "
         "({given_dimensions}). Use that model, or rebuild the index with the new one.",

@@ -37,6 +37,7 @@ ResponsaError
     │   ├── IndexVersionMismatch  path, found, expected
     │   ├── IndexLocked           path
     │   ├── IndexNotWritable      path, reason
+    │   ├── EmbedderNotGiven      path, index_model
     │   └── EmbeddingMismatch     path, index_model, index_dimensions, given_model, given_dimensions
     ├── ChatStoreFault            location
     │   ├── ChatStoreUnavailable  location, reason
@@ -370,6 +371,13 @@ class IndexNotWritable(IndexFault):
     """The index directory cannot be written: read-only, or the disk is full."""
 
     reason: str = ""
+
+
+@dataclass(eq=False)
+class EmbedderNotGiven(IndexFault):
+    """The index was built with a model behind a server, and no server was named."""
+
+    index_model: str
 
 
 @dataclass(eq=False)

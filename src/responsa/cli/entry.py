@@ -1,0 +1,95 @@
+"""The border between the commands and the shell: languages, errors and exit codes."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from responsa.schema.errors import MissingExtra, ResponsaError, UsageError
+
+from .language import take_language
+from .terminal import Terminal
+
+if TYPE_CHECKING:
+    from .parts import Parts
+
+OK: Final = 0
+FAILED: Final = 1
+WRONG_USE: Final = 2
+INTERRUPTED: Final = 130
+
+
+def main(argv: Sequence[str] | None = None, *, parts: Parts | None = None) -> int:
+    """Run the terminal program and return its exit code.
+
+    Args:
+        argv: The words after the program's name; those of this process where None.
+        parts: Where models and indexes come from; the real ones where None.
+
+    Returns:
+        0; 1 if something failed; 2 if the call was wrong; 130 after an interrupt.
+    """
+    _never_fail_to_print()
+    terminal = Terminal("en", parts)
+    try:
+        language, words = take_language(sys.argv[1:] if argv is None else argv, os.environ)
+        terminal.language = language
+        return run(words, terminal)
+    except ResponsaError as error:
+        if terminal.as_json:
+            from .json_view import write_error
+
+            write_error(error, terminal.language)
+        terminal.error(error.render(terminal.language))
+        return WRONG_USE if isinstance(error, UsageError) else FAILED
+    except KeyboardInterrupt:
+        terminal.note("interrupted")
+        return INTERRUPTED
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            _discard_output()
+            return FAILED
+        terminal.error(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        return FAILED
+
+
+def run(words: Sequence[str], terminal: Terminal) -> int:
+    """Run one command and return its exit code; what it fails with is raised."""
+    for package in ("typer", "rich"):
+        if find_spec(package) is None:
+            raise MissingExtra("responsa (CLI)", "local")
+    from typer import Exit, TyperException
+
+    from .app import command
+    from .usage_errors import explain
+
+    try:
+        program = command(terminal)
+        with program.make_context("responsa", list(words), obj=terminal) as context:
+            code = program.invoke(context)
+    except TyperException as error:
+        explain(error, terminal)
+        return error.exit_code
+    except Exit as end:
+        return end.exit_code
+    sys.stdout.flush()
+    return code if isinstance(code, int) else OK
+
+
+def _never_fail_to_print() -> None:
+    """Let characters that the terminal's encoding lacks be shown as escapes instead of ending the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _discard_output() -> None:
+    """Give up a standard output whose reader has gone, so that nothing is said about it at the exit either."""
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,0 +1,63 @@
+"""The commands' help in Chinese, by the command's path and the parameter's name; the English stands with the code."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_SHARED: Final = {
+    "index": "索引目录。",
+    "top_k": "最多检索的资料条数。",
+    "as_json": "输出一个 JSON 文档。",
+    "api_base": "模型服务器地址，含 /v1。",
+    "model": "模型的 id；不给时使用服务器提供的模型。",
+    "api_key": "模型服务器的密钥；用环境变量可避免显示。",
+    "embed_api_base": "嵌入服务器地址，含 /v1；不给时使用自带的嵌入模型。",
+    "embed_model": "嵌入服务器上的模型 id。",
+    "embed_api_key": "嵌入服务器的密钥。",
+}
+
+HELP_TEXTS: Final[dict[str, str]] = {
+    "responsa": "从你的文档中得到回答：先计划再运行，可追溯到来源，由你自己的模型流式输出。",
+    "responsa lang": "所用语言，可放在任何位置。",
+    "responsa version": "显示版本并退出。",
+    "responsa ingest": "把文档读入索引；没有变化的文档不再计算嵌入。",
+    "responsa ingest paths": "要读取的文件和目录。",
+    "responsa ingest chunk_size": "每条资料最多的词元数。",
+    "responsa ask": "根据已导入的文档回答问题，并给出引用。",
+    "responsa ask question": "问题；- 表示从标准输入读取。",
+    "responsa ask mode": "回答方式：compact、refine、tree_summarize、simple_summarize、accumulate、compact_accumulate、"
+    "generation、context_only 或 no_text。",
+    "responsa ask max_tokens": "每次调用最多生成的词元数。",
+    "responsa ask plan": "只显示将要进行的调用，不询问模型。",
+    "responsa ask trace": "显示已进行的调用的表格。",
+    "responsa ask no_stream": "等回答完整后再显示。",
+    "responsa search": "显示回答会依据的资料，不让模型回答。",
+    "responsa search words": "要查找的内容。",
+    "responsa search by": "按含义（meaning）、按词语（words），或两者结合（hybrid）检索。",
+    "responsa index": "查看索引。",
+    "responsa index info": "显示索引的内容和建立方式。",
+    "responsa llama-server": "用自带的 llama-server 提供模型服务，直到按下 Ctrl-C。",
+    "responsa llama-server model": "GGUF 文件，或可获取的模型名称。",
+    "responsa llama-server host": "监听的地址。",
+    "responsa llama-server port": "端口；0 表示任选一个空闲端口。",
+    "responsa llama-server ctx_size": "每个槽位的提示加回答的词元数。",
+    "responsa llama-server parallel": "槽位数：同时处理的请求数。",
+    "responsa llama-server threads": "线程数；不给时使用空闲的物理核心。",
+    "responsa llama-server embeddings": "提供嵌入而不是回答。",
+    "responsa llama-server pooling": "嵌入的方式：mean、cls、last；重排模型用 rank。",
+    "responsa llama-server alias": "模型的 id；不给时使用文件名。",
+    "responsa models": "获取可从软件包得到的模型。",
+    "responsa models fetch": "把模型获取到缓存，校验后显示其路径。",
+    "responsa models fetch name": "模型名称，见 responsa models list。",
+    "responsa models list": "列出可以获取的模型。",
+    "responsa demo": "用本机上的真实模型，向示例文档提三个问题。",
+    "responsa demo demo_model": "要获取的模型：1.5b、0.5b 或 smollm2。",
+    "responsa demo api_base": "改用正在运行的服务器，地址含 /v1。",
+}
+
+
+def help_text(path: str, parameter: str | None = None) -> str:
+    """Return the Chinese help of a command, or of one of its parameters."""
+    if parameter is None:
+        return HELP_TEXTS[path]
+    return HELP_TEXTS.get(f"{path} {parameter}") or _SHARED[parameter]

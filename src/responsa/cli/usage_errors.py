@@ -1,0 +1,45 @@
+"""What is wrong with a command line, in the language spoken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typer import TyperException
+
+    from .terminal import Terminal
+
+
+def explain(error: TyperException, terminal: Terminal) -> None:
+    """Write how the command is used and what is wrong with this use of it."""
+    context: Any = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        terminal.remark(error.format_message(), "")
+        return
+    if context is not None:
+        usage = " ".join(context.command.collect_usage_pieces(context))
+        terminal.remark(f"{terminal.text('usage')}{context.command_path} {usage}", "")
+        terminal.remark(terminal.text("see_help", command=context.command_path), "")
+    terminal.error(_message(error, terminal))
+
+
+def _message(error: Any, terminal: Terminal) -> str:
+    match type(error).__name__:
+        case "NoSuchOption":
+            names = terminal.text("comma").join(error.possibilities or ())
+            hint = terminal.text("did_you_mean", names=names) if names else ""
+            return terminal.text("no_such_option", name=error.option_name, hint=hint)
+        case "MissingParameter":
+            return terminal.text("missing", name=_name(error))
+        case "BadParameter":
+            return terminal.text("invalid", name=_name(error), message=error.message)
+        case _:
+            return str(error.format_message())
+
+
+def _name(error: Any) -> str:
+    if error.param is None:
+        return str(error.param_hint or "")
+    if error.param.param_type_name == "option":
+        return str(error.param.opts[-1])
+    return str(error.param.metavar or error.param.name)
