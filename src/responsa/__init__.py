@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .indices import VectorStoreIndex
     from .packing.chat_prompt_helper import ChatPromptHelper
     from .packing.prompt_helper import PromptHelper
     from .prompts import ChatPromptTemplate, PromptTemplate, RichPromptTemplate, SelectorPromptTemplate
     from .query_engine import RetrieverQueryEngine
     from .response_synthesizers import BaseSynthesizer, ResponseMode, get_response_synthesizer
-    from .retrieval.index import VectorStoreIndex
     from .retrieval.readers import SimpleDirectoryReader
     from .schema.nodes import Document, NodeWithScore, QueryBundle, TextNode
     from .schema.response import AsyncStreamingResponse, Response, StreamingResponse
@@ -41,7 +41,7 @@ _HOMES = {
     "SimpleDirectoryReader": ".retrieval.readers",
     "StreamingResponse": ".schema.response",
     "TextNode": ".schema.nodes",
-    "VectorStoreIndex": ".retrieval.index",
+    "VectorStoreIndex": ".indices",
     "get_response_synthesizer": ".response_synthesizers",
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from responsa.cli.options import ServerChoice
 from responsa.cli.parts import Parts
-from responsa.retrieval.index import VectorStoreIndex
+from responsa.indices import VectorStoreIndex
 from responsa.retrieval.splitting import SentenceSplitter
 from responsa.schema.errors import IndexNotFound
 from responsa.schema.nodes import Document

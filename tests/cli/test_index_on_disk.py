@@ -10,7 +10,7 @@ from tests.cli.memory_parts import Run
 
 from responsa.cli.options import ServerChoice
 from responsa.cli.parts import Parts
-from responsa.retrieval.index import VectorStoreIndex
+from responsa.indices import VectorStoreIndex
 from responsa.retrieval.stores.directory import MANIFEST, IndexDirectory
 from responsa.schema.protocols import LLM, Embedder
 from responsa.testing import ScriptedLLM

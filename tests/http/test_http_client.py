@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import aclosing, closing
 from typing import Any
 
+import httpx2
 import pytest
 from tests.faults import (
     DONE,
@@ -31,6 +35,7 @@ from tests.faults import (
 
 from responsa.http.client import HTTPClient
 from responsa.http.messages import Batch, Exchange, Reply, Request
+from responsa.http.per_loop import PerLoop
 from responsa.http.timeouts import Timeout
 from responsa.schema.errors import (
     BadResponse,
@@ -368,6 +373,44 @@ def test_one_client_serves_one_event_loop_after_another(faults: FaultServer) -> 
     assert len(faults.received) == 3
 
 
+def test_an_asynchronous_client_closed_opens_again_when_used(faults: FaultServer) -> None:
+    faults.on(ROUTE, reply({"ok": 1}))
+    client = client_of(faults)
+
+    async def main() -> None:
+        await client.aclose()
+        for _ in range(2):
+            assert (await client.arun(one(client.post("/x", {})))).status == 200
+            await client.aclose()
+
+    asyncio.run(main())
+    assert [request.connection for request in faults.received] == [1, 2]
+
+
+def test_a_loop_that_was_closed_without_shutting_down_is_forgotten(faults: FaultServer) -> None:
+    closed: list[int] = []
+
+    async def close(value: int) -> None:
+        closed.append(value)
+
+    values = iter(range(9))
+    per_loop = PerLoop(lambda: next(values), close)
+    loop = asyncio.new_event_loop()
+    assert loop.run_until_complete(per_loop.get()) == loop.run_until_complete(per_loop.get()) == 0
+    loop.close()
+    assert asyncio.run(per_loop.get()) == 1
+    assert closed == [1]
+
+
+@both
+def test_an_endless_reply_is_cut_off(faults: FaultServer, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("responsa.http.wire.MAX_REPLY_BYTES", 10)
+    faults.on(ROUTE, reply({"long": "x" * 100}))
+    client = client_of(faults)
+    with pytest.raises(BadResponse):
+        ask(client, client.post("/x", {}))
+
+
 def test_one_client_serves_two_event_loops_at_once(faults: FaultServer) -> None:
     faults.on(ROUTE, reply({"ok": 1}))
     client = client_of(faults)
@@ -427,3 +470,22 @@ def test_paths_start_at_the_base_or_at_the_root() -> None:
         "https://host:1/prefix/v1/models",
         "https://host:1/prefix/props",
     )
+
+
+def test_a_server_over_tls_is_spoken_to_in_the_same_way() -> None:
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, json={"at": str(request.url)}))
+    client = HTTPClient("https://host/v1", transport=transport)
+    assert ask(client, client.get("/models")).object() == {"at": "https://host/v1/models"}
+
+
+def test_the_http_library_is_loaded_with_the_first_request_only() -> None:
+    program = """
+import sys
+import responsa.embeddings.openai_like, responsa.llms.openai_like, responsa.rerank.openai_like
+from responsa.llms.openai_like import OpenAILike
+OpenAILike()
+print([name for name in ("httpx2", "pydantic", "numpy") if name in sys.modules])
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.faults import delta, event
 
 from responsa.http.sse import SSEReader
@@ -180,3 +182,45 @@ def test_a_fault_after_text_keeps_the_text_and_before_it_stays_what_it_is() -> N
     broken = reader.broken(fault)
     assert isinstance(broken, StreamInterrupted)
     assert broken.text_so_far == "some text"
+
+
+STRINGS = st.one_of(
+    st.text(max_size=6), st.sampled_from(['"', "\\", "stop", "assistant", "m", "x", '"},{"', "\x00", "é"])
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["content", "reasoning_content", "text"]), STRINGS), max_size=8), st.booleans()
+)
+def test_chunks_alike_but_for_their_text_are_read_as_if_each_were_parsed(
+    pieces: list[tuple[str, str]], ascii_only: bool
+) -> None:
+    reader = ChunkReader(URL)
+    found: list[tuple[str, str]] = []
+    for key, text in [("content", "begin"), *pieces]:
+        chunk = {"model": "m", "choices": [{"delta": {"role": "assistant", key: text}, "x": {"text": "x"}}], "y": "é"}
+        for item in reader.feed(json.dumps(chunk, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")):
+            assert isinstance(item, Delta)
+            found.append((item.text, item.reasoning))
+    expected = [("", text) if key == "reasoning_content" else (text, "") for key, text in pieces if text]
+    assert found == [("begin", ""), *expected]
+
+
+def test_a_chunk_that_only_begins_like_the_last_is_parsed() -> None:
+    reader = ChunkReader(URL)
+    like = b'{"model":"m","choices":[{"delta":{"content":"%s"}}]}'
+    assert reader.feed(like % b"a") == reader.feed(like % b"a") == [Delta("a")]
+    assert reader.feed(b'{"model":"m","choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}') == [Delta("a")]
+    (finish,) = reader.finish()
+    assert isinstance(finish, Finish)
+    assert finish.reason == "stop"
+    with pytest.raises(BadResponse):
+        ChunkReader(URL).feed(like % b"\xff")
+
+
+def test_a_chunk_like_the_last_with_bytes_that_are_no_text_is_refused() -> None:
+    reader = ChunkReader(URL)
+    like = b'{"model":"m","choices":[{"delta":{"content":"%s"}}]}'
+    reader.feed(like % b"a")
+    with pytest.raises(BadResponse):
+        reader.feed(like % b"\xff")

@@ -150,6 +150,20 @@ def test_a_server_left_out_is_asked_again_and_works_again(
     assert pair[0].count(MODELS) == 2
 
 
+@both
+def test_a_server_that_lists_no_models_is_back_when_it_answers_at_all(
+    side: Both, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("responsa.llms.pool.FIRST_PROBE", 0.0)
+    with FaultServer() as first, FaultServer() as second:
+        first.on(CHAT, [Close()], answer_of("back"))
+        second.on(CHAT, answer_of("x"))
+        llm = OpenAILike("m", api_base=[first.url, second.url], max_retries=1, timeout=PATIENCE)
+        assert side.text(llm) == "x"
+        assert side.call(llm, "complete", "Something else").text == "back"
+        llm.close()
+
+
 def test_a_wrong_model_is_no_reason_to_go_on(pair: tuple[FaultServer, FaultServer]) -> None:
     llm = OpenAILike("other", api_base=[one.url for one in pair], timeout=PATIENCE)
     with pytest.raises(ModelNotFound):

@@ -12,7 +12,7 @@ from tests.faults import PATIENCE, FaultServer, answer_of, delta, reply, stream_
 from tests.llms.both import QUESTION, Both, both
 
 from responsa.llms.openai_like import OpenAILike
-from responsa.llms.structured import parse_json
+from responsa.llms.structured import closed, parse_json
 from responsa.prompts.templates import PromptTemplate
 from responsa.schema.completions import Sampling
 from responsa.schema.errors import InvalidOption, RequestRefused, StructuredOutputFailed
@@ -75,7 +75,7 @@ def test_a_server_that_takes_a_json_schema_is_asked_for_nothing_else(
     (request,) = faults.requests(CHAT)
     assert request.json["response_format"] == {
         "type": "json_schema",
-        "json_schema": {"name": "City_of", "schema": SCHEMA, "strict": True},
+        "json_schema": {"name": "City_of", "schema": {**SCHEMA, "additionalProperties": False}, "strict": True},
     }
     assert request.json["messages"] == [{"role": "user", "content": "Where?"}]
 
@@ -129,7 +129,7 @@ def test_the_arguments_of_the_called_function_are_the_answer(faults: FaultServer
     llm = make(is_function_calling_model=True)
     assert "".join(item.text for item in side.items(llm, QUESTION, ASK)[:-1]) == '{"name": "Paris"}'  # type: ignore[union-attr]
     request = faults.requests(CHAT)[1].json
-    assert request["tools"][0]["function"]["parameters"] == SCHEMA
+    assert request["tools"][0]["function"]["parameters"] == closed(SCHEMA)
     assert request["tool_choice"]["function"]["name"] == request["tools"][0]["function"]["name"]
 
 
@@ -215,3 +215,25 @@ def test_json_is_found_in_a_fence_or_among_words(text: str, value: Any) -> None:
 def test_where_there_is_no_json_it_says_so(text: str) -> None:
     with pytest.raises(StructuredOutputFailed):
         parse_json(text)
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "string"}, {"type": "string"}),
+        ({"type": "object"}, {"type": "object"}),
+        ({"properties": {"a": {"properties": {}}}},
+         {"properties": {"a": {"properties": {}, "additionalProperties": False}}, "additionalProperties": False}),
+        ({"properties": {"properties": {}, "default": {}}},
+         {"properties": {"properties": {}, "default": {}}, "additionalProperties": False}),
+        ({"properties": {}, "additionalProperties": True}, {"properties": {}, "additionalProperties": True}),
+        ({"$defs": {"x": {"properties": {}}}, "anyOf": [{"properties": {}}]},
+         {"$defs": {"x": {"properties": {}, "additionalProperties": False}},
+          "anyOf": [{"properties": {}, "additionalProperties": False}]}),
+        ({"default": {"properties": {}}}, {"default": {"properties": {}}}),
+    ],
+)  # fmt: skip
+def test_objects_have_no_fields_but_those_the_schema_names(schema: Any, expected: Any) -> None:
+    before = json.dumps(schema)
+    assert closed(schema) == expected
+    assert json.dumps(schema) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from responsa.schema.messages import ChatMessage
@@ -13,6 +14,15 @@ class GrowingLLM(ScriptedLLM):
 
     def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         return [tokens + tokens // 7 for tokens in super().count_prompts(prompts)]
+
+
+class AnswerHeavyLLM(ScriptedLLM):
+    """Counts the answer so far twice where it stands inside a prompt."""
+
+    def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
+        answers = [re.findall(r"Answer so far:\n(.*?)\n\nFurther", prompt[-1].content, re.DOTALL) for prompt in prompts]
+        again = [sum(self.count_tokens(found)) for found in answers]
+        return [tokens + more for tokens, more in zip(super().count_prompts(prompts), again, strict=True)]
 
 
 class FenceHeavyLLM(ScriptedLLM):

@@ -29,6 +29,18 @@ def test_the_context_gives_way_first_and_then_the_answer(
     assert share_out(window, fixed, wanted) == Budget(window, fixed, output, wanted, room)
 
 
+@pytest.mark.parametrize(("window", "fixed", "wanted", "least"), [(319, 200, 512, MIN_OUTPUT), (291, 200, 20, 20)])
+def test_one_token_too_few_is_refused_with_the_table(window: int, fixed: int, wanted: int, least: int) -> None:
+    with pytest.raises(WindowTooSmall) as error:
+        share_out(window, fixed, wanted)
+    assert error.value.table == (
+        ("fixed messages", fixed),
+        ("answer, at least", least),
+        ("context, at least", MIN_ROOM),
+        ("margin", MARGIN),
+    )
+
+
 @given(st.integers(1, 5000), st.integers(0, 5000), st.integers(1, 3000), st.integers(0, 200))
 def test_the_shares_add_up_to_the_window_or_the_error_says_what_is_missing(
     window: int, fixed: int, wanted: int, min_room: int

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from tests.packing.models import FenceHeavyLLM, GrowingLLM
 from tests.packing.texts import CHINESE, ENGLISH, sources
 
-from responsa.packing.fitting import Fitted, budget_for, fit
+from responsa.packing.budget import Budget, share_out
+from responsa.packing.fitting import Fitted, fit
 from responsa.packing.packer import count_passages, pack, pack_each
-from responsa.packing.passages import Pack, passages_of
-from responsa.programs import Program, run
+from responsa.packing.passages import EMPTY, Pack, passages_of
+from responsa.programs import Program, measure, run
 from responsa.schema.errors import WindowTooSmall
 from responsa.schema.messages import ChatMessage
 from responsa.schema.nodes import NodeWithScore, TextNode
@@ -25,12 +26,17 @@ def build(pack: Pack) -> tuple[ChatMessage, ...]:
     return ChatMessage("system", "Answer from the passages."), ChatMessage("user", f"Why?\n\n{pack.render()}")
 
 
+def shares(window: int, wanted: int) -> Program[Budget]:
+    (fixed,) = yield from measure([build(EMPTY)])
+    return share_out(window, fixed, wanted)
+
+
 def fitted(nodes: list[NodeWithScore], llm: LLM, window: int, wanted: int, packer: object = pack) -> tuple[Fitted, int]:
     """Fit passages, and return what came of it with the answer's reserve."""
     assert callable(packer)
 
     def program() -> Program[tuple[Fitted, int]]:
-        budget = yield from budget_for(build, window, wanted)
+        budget = yield from shares(window, wanted)
         counted = yield from count_passages(passages_of(nodes))
         return (yield from fit(counted, build, budget, packer=packer)), budget.output
 
@@ -71,7 +77,7 @@ def test_only_the_first_prompts_are_measured_where_that_is_asked() -> None:
     nodes = [NodeWithScore(TextNode(ENGLISH * 4)) for _ in range(8)]
 
     def program() -> Program[Fitted]:
-        budget = yield from budget_for(build, 300, 64)
+        budget = yield from shares(300, 64)
         counted = yield from count_passages(passages_of(nodes))
         return (yield from fit(counted, build, budget, measured=1))
 

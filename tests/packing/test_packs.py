@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.packing.texts import ENGLISH, sources
+from tests.packing.texts import CHINESE, ENGLISH, sources
 
 from responsa.packing.packer import count_passages, pack, pack_each, pack_first
 from responsa.packing.passages import Pack, Passage, passages_of, passages_of_texts
@@ -96,6 +96,13 @@ def test_passages_that_fit_are_not_cut_and_packs_are_as_few_as_order_allows(
         assert one.tokens + following.pieces[0].tokens > room
 
 
+def test_a_pack_is_filled_to_its_last_token() -> None:
+    nodes = [NodeWithScore(TextNode(ENGLISH)), NodeWithScore(TextNode(CHINESE))]
+    (both,) = packed(nodes, 1000)
+    assert len(packed(nodes, both.tokens)) == 1
+    assert len(packed(nodes, both.tokens - 1)) == 2
+
+
 @given(sources(), ROOMS)
 def test_one_passage_a_pack_or_a_part_of_one(nodes: list[NodeWithScore], room: int) -> None:
     assert all(len(one.pieces) == 1 for one in packed(nodes, room, pack_each))
@@ -119,8 +126,9 @@ def test_metadata_stands_before_each_part_of_a_cut_passage() -> None:
     assert all(one.render().startswith('[1]\n"""\ntitle: Ownership\n\n') for one in packs)
 
 
-def test_metadata_that_would_take_up_half_of_the_room_is_left_out_of_a_cut_passage() -> None:
-    node = TextNode(ENGLISH * 20, metadata={"title": "word " * 200})
+@pytest.mark.parametrize("words", [30, 200])
+def test_metadata_that_would_take_up_half_of_the_room_is_left_out_of_a_cut_passage(words: int) -> None:
+    node = TextNode(ENGLISH * 20, metadata={"title": "word " * words})
     packs = packed([NodeWithScore(node)], 120)
     assert not any("title" in one.render() for one in packs)
     assert "".join(one.pieces[0].plain for one in packs) == node.text

@@ -80,6 +80,36 @@ def test_closing_an_async_stream_closes_its_request(number: int) -> None:
     asyncio.run(read())
 
 
+class Holding(ScriptedLLM):
+    """A model that holds on to its streams, as a pool of connections does: nothing closes them by forgetting them."""
+
+    def __init__(self, script: str) -> None:
+        super().__init__(script)
+        self.streams: list[Any] = []
+
+    def stream(self, messages, sampling):
+        self.streams.append(super().stream(messages, sampling))
+        return self.streams[-1]
+
+    def astream(self, messages, sampling):
+        self.streams.append(super().astream(messages, sampling))
+        return self.streams[-1]
+
+
+def test_a_request_is_closed_and_not_only_forgotten() -> None:
+    llm = Holding(LONG)
+    with closing_after(asking(call("a")), llm, 1, TextDelta):
+        pass
+    assert (llm.under_way, llm.closed) == (0, 1)
+
+    async def read() -> None:
+        async with aclosing_after(asking(call("a")), llm, 1, TextDelta):
+            pass
+
+    asyncio.run(read())
+    assert (llm.under_way, llm.closed) == (0, 2)
+
+
 @pytest.mark.parametrize("number", [1, 3, 10])
 def test_closing_in_the_middle_of_a_batch_closes_every_request(number: int) -> None:
     llm, watched = ScriptedLLM(LONG, slots=3), Watched(*MANY)

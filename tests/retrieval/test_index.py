@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.retrieval.support import FailingEmbedder, LineSplitter, document, documents, stream
 
-from responsa.retrieval.index import VectorStoreIndex
+from responsa.indices import VectorStoreIndex
 from responsa.retrieval.progress import IngestProgress
 from responsa.retrieval.stores import MemoryStore, StoreMeta
 from responsa.schema.errors import (
@@ -18,8 +19,6 @@ from responsa.schema.errors import (
 )
 from responsa.schema.nodes import Document, TextNode
 from responsa.testing.embedder import BagOfWordsEmbedder
-
-from .support import FailingEmbedder, LineSplitter, document, documents, stream
 
 
 @pytest.fixture

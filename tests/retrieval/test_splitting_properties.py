@@ -52,7 +52,7 @@ COUNTERS: st.SearchStrategy[Callable[[str], int]] = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(TEXTS, st.integers(1, 60), COUNTERS, st.sampled_from(["text/markdown", "text/plain"]))
 def test_passages_cover_the_text_in_order_within_the_size(
     text: str, size: int, count: Callable[[str], int], file_type: str
@@ -71,7 +71,7 @@ def test_passages_cover_the_text_in_order_within_the_size(
     assert text[end:].strip() == ""
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2500, deadline=None)
 @given(TEXTS, st.integers(2, 60), st.data())
 def test_with_an_overlap_passages_still_move_on_and_lose_nothing(text: str, size: int, data: st.DataObject) -> None:
     overlap = data.draw(st.integers(1, size - 1))

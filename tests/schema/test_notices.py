@@ -15,6 +15,9 @@ DETAILS: dict[str, dict[str, object]] = {
     "answer_shortened": {"tokens": 300, "room": 120, "stage": "refine"},
     "output_reserve_shrunk": {"wanted": 512, "given": 48, "window": 400},
     "unknown_citation": {"number": 9},
+    "memory_message_cut": {"role": "user", "tokens": 900, "room": 500},
+    "memory_block_cut": {"block": "facts", "room": 100},
+    "memory_block_failed": {"block": "facts", "reason": "gone."},
     "rewrite_rejected": {"reason": "it is empty"},
     "step_failed": {"stage": "refine", "reason": "gone."},
 }

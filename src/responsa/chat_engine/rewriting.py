@@ -60,7 +60,7 @@ class Rewriter:
             completion = yield from ask(call)
         except ResponsaError as error:
             return (yield from self._rejected(message, str(error)))
-        rewritten = _LABEL.sub("", completion.text.strip()).strip("\"“”")
+        rewritten = _LABEL.sub("", completion.text.strip()).strip('"“”')
         fault = "planned" if completion.finish_reason == "planned" else fault_of(rewritten, message)
         if completion.finish_reason == "length":
             fault = "it was cut at its token limit"

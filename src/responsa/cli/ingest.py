@@ -20,7 +20,7 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from responsa.retrieval.index import VectorStoreIndex
+    from responsa.indices import VectorStoreIndex
     from responsa.retrieval.progress import IngestReport
 
     from .reading import Reading

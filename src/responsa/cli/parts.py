@@ -10,7 +10,7 @@ from responsa.schema.errors import EmbedderNotGiven, IndexEmpty
 from .options import ServerChoice
 
 if TYPE_CHECKING:
-    from responsa.retrieval.index import VectorStoreIndex
+    from responsa.indices import VectorStoreIndex
     from responsa.schema.protocols import LLM, Embedder
 
 # Documents are stored, and progress is told, after so many passages: the packaged model embeds them in some seconds.
@@ -57,7 +57,7 @@ class Parts:
             choice: The embedding server; None takes the packaged model.
             chunk_size: The most tokens of a passage.
         """
-        from responsa.retrieval.index import VectorStoreIndex
+        from responsa.indices import VectorStoreIndex
         from responsa.retrieval.splitting import SentenceSplitter
 
         return VectorStoreIndex.from_documents(
@@ -75,7 +75,7 @@ class Parts:
             path: The directory.
             embedder: The model it was built with; None takes the packaged one if that is the one.
         """
-        from responsa.retrieval.index import VectorStoreIndex
+        from responsa.indices import VectorStoreIndex
 
         return VectorStoreIndex.open(path, embed_model=embedder)
 

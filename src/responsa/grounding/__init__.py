@@ -1,8 +1,15 @@
-"""Where an answer's sentences come from: citations and support."""
+"""Where an answer's sentences come from: citations and support. Loaded when first used."""
 
-from .citing import THRESHOLD, acited, cite, cited, unknown_numbers
-from .markers import Marker, find_markers, without_markers
-from .support import Support, SupportIndex
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from responsa.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from .citing import THRESHOLD, acited, cite, cited
+    from .markers import Marker, find_markers, unknown_numbers, without_markers
+    from .support import Support, SupportIndex
 
 __all__ = [
     "THRESHOLD",
@@ -16,3 +23,20 @@ __all__ = [
     "unknown_numbers",
     "without_markers",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "THRESHOLD": ".citing",
+            "Marker": ".markers",
+            "Support": ".support",
+            "SupportIndex": ".support",
+            "acited": ".citing",
+            "cite": ".citing",
+            "cited": ".citing",
+            "find_markers": ".markers",
+            "unknown_numbers": ".markers",
+            "without_markers": ".markers",
+        },
+    )

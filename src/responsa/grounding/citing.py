@@ -7,7 +7,7 @@ supporting passage above a threshold, marked as attached by the engine: small mo
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, closing
 from typing import Final
 
@@ -40,13 +40,6 @@ def cite(response: Response, passages: Sequence[Passage]) -> tuple[Citation, ...
     for record in response.trace:
         citer.show(record.call)
     return tuple(citer.citations(response.text, 0, ended=True)[0])
-
-
-def unknown_numbers(text: str, shown: Iterable[int]) -> list[int]:
-    """Return the numbers that `text` cites although they were not shown."""
-    known = frozenset(shown)
-    cited = dict.fromkeys(number for marker in find_markers(text) for number in marker.numbers)
-    return [number for number in cited if number not in known]
 
 
 class Citer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,3 +37,10 @@ def without_markers(text: str, markers: Sequence[Marker], offset: int = 0) -> st
     for marker in reversed(markers):
         text = text[: marker.start - offset] + text[marker.end - offset :]
     return text
+
+
+def unknown_numbers(text: str, shown: Iterable[int]) -> list[int]:
+    """Return the numbers that `text` cites although they were not shown."""
+    known = frozenset(shown)
+    cited = dict.fromkeys(number for marker in find_markers(text) for number in marker.numbers)
+    return [number for number in cited if number not in known]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 import weakref
 from collections.abc import AsyncGenerator, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..schema.errors import InvalidOption, ServerError, ServerTimeout
+from .address import checked_base, is_this_machine, request_headers
 from .attempts import Answer, Attempts, attempts
 from .messages import Batch, BatchResult, Exchange, Reply, Request, encode_json
 from .per_loop import PerLoop
@@ -19,6 +20,8 @@ from .timeouts import Deadline, Timeout
 
 if TYPE_CHECKING:
     import httpx2
+
+    from . import wire
 
 T = TypeVar("T")
 
@@ -51,15 +54,16 @@ class HTTPClient:
         default_headers: Mapping[str, str] | None = None,
         transport: Any = None,
     ) -> None:
-        self.base = _checked_base(api_base)
+        self.base = checked_base(api_base)
         self.root = self.base.removesuffix("/v1")
         self.timeout = Timeout.of(timeout)
         if max_retries < 0:
             raise InvalidOption("max_retries", max_retries, "0 or more")
         self.max_retries = max_retries
-        self._headers = _checked_headers(api_key, default_headers)
+        self._headers = request_headers(api_key, default_headers)
         self._transport = transport
         self._lock = threading.Lock()
+        self._made: wire.ClientFactory | None = None
         self._sync: httpx2.Client | None = None
         self._async: PerLoop[httpx2.AsyncClient] = PerLoop(self._new_async, _aclose)
 
@@ -136,9 +140,8 @@ class HTTPClient:
                 for chunk in reply.body:
                     if events := reader.feed(chunk):
                         yield events
-                    if reader.done:
+                    if reader.done or monotonic() >= deadline.at:
                         break
-                    _check(request, deadline)
             if reader.done:
                 yield [DONE]
                 reply.drain()
@@ -167,9 +170,8 @@ class HTTPClient:
                 async for chunk in reply.body:
                     if events := reader.feed(chunk):
                         yield events
-                    if reader.done:
+                    if reader.done or monotonic() >= deadline.at:
                         break
-                    _check(request, deadline)
             if reader.done:
                 yield [DONE]
                 await reply.drain()
@@ -245,24 +247,28 @@ class HTTPClient:
         )
 
     def _client(self) -> httpx2.Client:
+        factory = self._factory()
         with self._lock:
             if self._sync is None:
-                from . import wire
-
-                self._sync = wire.new_client(*self._client_settings())
+                self._sync = factory.blocking()
                 weakref.finalize(self, self._sync.close)
             return self._sync
 
     def _new_async(self) -> httpx2.AsyncClient:
-        from . import wire
+        return self._factory().asynchronous()
 
-        return wire.new_async_client(*self._client_settings())
+    def _factory(self) -> wire.ClientFactory:
+        with self._lock:
+            if self._made is None:
+                from . import wire
 
-    def _client_settings(self) -> tuple[dict[str, str], Any, bool, int]:
-        # A proxy set for the internet must not get what is meant for this machine.
-        trust_env = not re.match(r"https?://(localhost|127\.[\d.]+|\[::1\])(:\d+)?(/|$)", self.base)
-        idle = IDLE_CONNECTIONS_TLS if self.base.startswith("https:") else IDLE_CONNECTIONS_PLAIN
-        return self._headers, self._transport, trust_env, idle
+                # A proxy set for the internet must not get what is meant for this machine.
+                is_tls = self.base.startswith("https:")
+                idle = IDLE_CONNECTIONS_TLS if is_tls else IDLE_CONNECTIONS_PLAIN
+                self._made = wire.ClientFactory(
+                    self._headers, self._transport, trust_env=not is_this_machine(self.base), is_tls=is_tls, idle=idle
+                )
+            return self._made
 
 
 async def _aclose(client: httpx2.AsyncClient) -> None:
@@ -281,22 +287,3 @@ def _reader(request: Request, answer: Answer) -> SSEReader | PlainReader:
 def _check(request: Request, deadline: Deadline) -> None:
     if deadline.passed:
         raise ServerTimeout(request.url, deadline.seconds)
-
-
-def _checked_base(api_base: str) -> str:
-    base = api_base.strip().rstrip("/") if isinstance(api_base, str) else ""
-    if not re.fullmatch(r"https?://(\[[0-9a-fA-F:.]+\]|[^\s/:@?#\[\]]+)(:\d{1,5})?(/[^\s?#]*)?", base):
-        raise InvalidOption("api_base", api_base, "an address such as http://127.0.0.1:8080/v1")
-    return base
-
-
-def _checked_headers(api_key: str | None, default_headers: Mapping[str, str] | None) -> dict[str, str]:
-    headers = {"Accept-Encoding": "identity", **(default_headers or {})}
-    if api_key is not None:
-        if not re.fullmatch(r"[\x21-\x7e]+", api_key):
-            raise InvalidOption("api_key", "(hidden)", "printable ASCII without spaces, or None for none")
-        headers["Authorization"] = f"Bearer {api_key}"
-    for name, value in headers.items():
-        if not re.fullmatch(r"[\x20-\x7e\t]*", f"{name}{value}"):
-            raise InvalidOption(f"default_headers[{name!r}]", "(hidden)", "printable ASCII")
-    return headers

@@ -19,7 +19,7 @@ class SSEReader:
         max_event_bytes: The largest event accepted, in bytes.
     """
 
-    __slots__ = ("_buffer", "_data", "_first", "_limit", "_size", "_url", "done")
+    __slots__ = ("_between", "_buffer", "_data", "_first", "_limit", "_size", "_url", "done")
 
     def __init__(self, url: str, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
         self.done = False
@@ -29,11 +29,21 @@ class SSEReader:
         self._data: list[bytes] = []
         self._size = 0
         self._first = True
+        self._between = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Take the next bytes and return the data of every event they complete; raises `BadResponse` if too large."""
         if self.done:
             return []
+        if (
+            self._between
+            and chunk.startswith(b"data: {")
+            and chunk.endswith(b"}\n\n")
+            and chunk.find(b"\n") == len(chunk) - 2
+            and b"\r" not in chunk
+            and len(chunk) <= self._limit
+        ):
+            return [chunk[6:-2]]  # exactly one whole event, as most servers send a token
         buffer = self._buffer + chunk if self._buffer else chunk
         if self._first:
             if len(buffer) < 3 and b"\xef\xbb\xbf".startswith(buffer):
@@ -53,6 +63,7 @@ class SSEReader:
             lines = buffer.split(b"\n")
             self._buffer = lines.pop()
         events = self._take(lines)
+        self._between = not self._buffer and not self._data
         if len(self._buffer) + self._size > self._limit:
             raise BadResponse(self._url, f"an event is larger than {self._limit} bytes")
         return events

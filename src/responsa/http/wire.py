@@ -24,20 +24,35 @@ MAX_ERROR_BYTES = 256 * 1024
 DRAIN_SECONDS = 0.25
 
 
-def new_client(headers: dict[str, str], transport: Any, trust_env: bool, keepalive: int) -> httpx2.Client:
-    """Make the blocking client."""
-    return httpx2.Client(**_settings(headers, transport, trust_env, keepalive))
+class ClientFactory:
+    """Makes the clients of one server, blocking and for each event loop, with the same settings.
 
+    Args:
+        headers: Headers of every request.
+        transport: A transport to use instead of the network.
+        trust_env: Whether proxies and certificates named in the environment are used.
+        is_tls: Whether the server is spoken to over TLS.
+        idle: Connections kept while nothing is asked.
+    """
 
-def new_async_client(headers: dict[str, str], transport: Any, trust_env: bool, keepalive: int) -> httpx2.AsyncClient:
-    """Make the client of one event loop."""
-    return httpx2.AsyncClient(**_settings(headers, transport, trust_env, keepalive))
+    def __init__(self, headers: dict[str, str], transport: Any, *, trust_env: bool, is_tls: bool, idle: int) -> None:
+        self._settings = {
+            "headers": headers,
+            "transport": transport,
+            "trust_env": trust_env,
+            # Reading the certificates takes a fifth of a second: once, and not where there is nothing to verify.
+            "verify": httpx2.create_ssl_context(trust_env=trust_env) if is_tls else False,
+            # Idle connections are dropped before a server drops them (llama-server: after 5 s), so none is found dead.
+            "limits": httpx2.Limits(max_connections=None, max_keepalive_connections=idle, keepalive_expiry=4.0),
+        }
 
+    def blocking(self) -> httpx2.Client:
+        """Make the client of blocking calls."""
+        return httpx2.Client(**self._settings)
 
-def _settings(headers: dict[str, str], transport: Any, trust_env: bool, keepalive: int) -> dict[str, Any]:
-    # Idle connections are dropped before a server drops them (llama-server: after 5 s), so none is found dead.
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=keepalive, keepalive_expiry=4.0)
-    return {"headers": headers, "transport": transport, "trust_env": trust_env, "limits": limits}
+    def asynchronous(self) -> httpx2.AsyncClient:
+        """Make the client of one event loop."""
+        return httpx2.AsyncClient(**self._settings)
 
 
 def perform(client: httpx2.Client, steps: Attempts) -> Answer:
@@ -76,7 +91,7 @@ def _send(client: httpx2.Client, step: Send) -> Answer | Failure:
         opened = False
         try:
             if step.streamed and response.is_success:
-                body = response.iter_bytes()
+                body = response.iter_bytes() if "content-encoding" in response.headers else response.iter_raw()
                 first = next(body, b"")
                 opened = True
                 return Answer(response.status_code, dict(response.headers), first, OpenStream(response, body))
@@ -98,7 +113,7 @@ async def _asend(client: httpx2.AsyncClient, step: Send) -> Answer | Failure:
         opened = False
         try:
             if step.streamed and response.is_success:
-                body = response.aiter_bytes()
+                body = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
                 first = await anext(body, b"")
                 opened = True
                 return Answer(response.status_code, dict(response.headers), first, AsyncOpenStream(response, body))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -66,6 +65,8 @@ class CallbackManager:
 
     def start(self, event_type: CBEventType, payload: Mapping[str, Any], parent_id: str = "") -> str:
         """Tell that something starts and return the identity of the event."""
+        import uuid
+
         event_id = uuid.uuid4().hex
         for handler in self.handlers:
             handler.on_event_start(event_type, payload, event_id, parent_id)

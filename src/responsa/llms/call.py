@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ..http.client import HTTPClient
 from ..http.messages import Request
 from ..http.timeouts import Deadline
-from ..schema.completions import Finish, Sampling, StreamItem
+from ..schema.completions import Finish, Sampling
 from ..schema.errors import RequestRefused, ServerError
 from ..schema.messages import ChatMessage
 from .calls import Calls, is_servers_fault, name_served
@@ -22,61 +23,26 @@ from .structured import FUNCTION, PROMPT, way_body, way_messages, ways_of
 REFUSALS = (400, 404, 405, 415, 422, 500, 501)
 
 
+@dataclass(eq=False, slots=True)
 class Attempt:
     """One request of a call, and the reading of its answer.
 
     Args:
-        calls: What calls share.
         server: Who gets it.
         request: The request.
         reader: Reads the answer.
-        messages: The prompt as the caller gave it.
         way: The way a schema is asked for; None without one.
     """
 
-    def __init__(
-        self,
-        calls: Calls,
-        server: ModelServer,
-        request: Request,
-        reader: ChunkReader,
-        messages: Sequence[ChatMessage],
-        way: str | None,
-    ) -> None:
-        self.server = server
-        self.request = request
-        self.reader = reader
-        self.way = way
-        self._calls = calls
-        self._messages = messages
+    server: ModelServer
+    request: Request
+    reader: ChunkReader
+    way: str | None
 
     @property
     def client(self) -> HTTPClient:
         """The server's client."""
         return self.server.client
-
-    def feed(self, data: bytes) -> list[StreamItem]:
-        """Take the data of one event and return the pieces it carries."""
-        items = self.reader.feed(data)
-        if items and isinstance(items[-1], Finish):
-            self._learn(items[-1])
-        return items
-
-    def finish(self) -> list[StreamItem]:
-        """End the answer and return its last pieces."""
-        items = self.reader.finish()
-        if items and isinstance(items[-1], Finish):
-            self._learn(items[-1])
-        return items
-
-    def _learn(self, finish: Finish) -> None:
-        calls, served = self._calls, self.server.served or Served()
-        calls.pool.well(self.server)
-        calls.counts.learn(served, self._messages, finish.usage.prompt_tokens)
-        if self.way is not None:
-            calls.ways.answered(self.way, self.reader.text_so_far, finish.reason)
-        if not served.is_llama_server and (opens := self.reader.opens_reasoning) is not None:
-            calls.reasoning_opened = opens
 
 
 class Call:
@@ -88,6 +54,8 @@ class Call:
         sampling: How it is to be answered.
     """
 
+    _current: Attempt
+
     def __init__(self, calls: Calls, messages: Sequence[ChatMessage], sampling: Sampling) -> None:
         client = calls.pool.servers[0].client
         self._calls = calls
@@ -98,7 +66,6 @@ class Call:
         self._budget = client.max_retries + 1
         self._tried: list[ModelServer] = []
         self._refused_ways: list[str] = []
-        self._current: Attempt | None = None
 
     @contextmanager
     def attempt(self) -> Iterator[Attempt]:
@@ -113,11 +80,10 @@ class Call:
     def failed(self, error: ServerError) -> None:
         """Take note of what ended the current attempt; raises unless another attempt makes sense."""
         attempt = self._current
-        if attempt is None:
-            raise error
         served = attempt.server.served or Served()
         if attempt.reader.has_begun:
-            raise attempt.reader.broken(error) from error
+            broken = attempt.reader.broken(error)
+            raise broken from (error.__cause__ if broken is error else error)
         if self._other_way(attempt, served, error):
             return
         if self._calls.single or not is_servers_fault(error):
@@ -127,10 +93,6 @@ class Call:
         self._budget -= 1
         if self._budget < 1 or self._deadline.passed or len(self._tried) >= len(self._calls.pool.servers):
             raise error
-
-    def answered(self) -> None:
-        """Note that the call has its answer: ways refused on the way to it are not tried again."""
-        self._calls.ways.refused(self._refused_ways)
 
     def _new_attempt(self, server: ModelServer) -> Attempt:
         calls, sampling, served = self._calls, self._sampling, server.served or Served()
@@ -142,9 +104,24 @@ class Call:
         limits = {} if calls.single else {"max_retries": self._retries(), "total": max(0.001, self._deadline.left)}
         request = calls.request(server, messages, sampling, fields, **limits)
         reader = ChunkReader(
-            request.url, reasoning_opened=calls.opens_reasoning(served), calls_function=way == FUNCTION
+            request.url,
+            reasoning_opened=calls.opens_reasoning(served),
+            calls_function=way == FUNCTION,
+            on_finish=self._finished,
         )
-        return Attempt(calls, server, request, reader, self._messages, way)
+        return Attempt(server, request, reader, way)
+
+    def _finished(self, finish: Finish) -> None:
+        """Learn from a whole answer."""
+        attempt, calls = self._current, self._calls
+        served = attempt.server.served or Served()
+        calls.pool.well(attempt.server)
+        calls.ways.refused(self._refused_ways)
+        calls.counts.learn(served, self._messages, finish.usage.prompt_tokens)
+        if attempt.way is not None:
+            calls.ways.answered(attempt.way, attempt.reader.text_so_far, finish.reason)
+        if not served.is_llama_server and (opens := attempt.reader.opens_reasoning) is not None:
+            calls.reasoning_opened = opens
 
     def _retries(self) -> int:
         """Return the retries of the next request: none while there is another server to turn to."""

@@ -127,20 +127,20 @@ class Calls:
         for server in self.pool.to_probe():
             try:
                 server.client.run(self._probing(server))
-            except ServerError:
-                self.pool.failed(server)
+            except ServerError as error:
+                self._probed(server, error)
             else:
-                self.pool.well(server)
+                self._probed(server, None)
 
     async def aprobe(self) -> None:
         """Ask servers that were left out whether they are back without blocking."""
         for server in self.pool.to_probe():
             try:
                 await server.client.arun(self._probing(server))
-            except ServerError:
-                self.pool.failed(server)
+            except ServerError as error:
+                self._probed(server, error)
             else:
-                self.pool.well(server)
+                self._probed(server, None)
 
     def counting_turns(self) -> Iterator[Turn]:
         """Yield the servers that may count, one after another as long as they fail; only the last is tried again."""
@@ -242,6 +242,12 @@ class Calls:
         yield server.client.get("/models", max_retries=0, total=PROBE_SECONDS)
         if server.served is None:
             self._learn(server, (yield from self._question(server)))
+
+    def _probed(self, server: ModelServer, error: ServerError | None) -> None:
+        if error is not None and (is_servers_fault(error) or server.served is None):
+            self.pool.failed(server)
+        else:
+            self.pool.well(server)
 
     def _template_fields(self) -> dict[str, Any]:
         return {name: self.extra[name] for name in TEMPLATE_FIELDS if name in self.extra}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..http.failures import error_fields, failure_of_error, status_of_error
@@ -12,6 +12,7 @@ from ..http.messages import excerpt
 from ..http.sse import DONE
 from ..schema.completions import Delta, Finish, StreamItem, Timings, Usage
 from ..schema.errors import BadResponse, ServerError, StreamInterrupted
+from .chunk_template import REASONING_KEYS, TEXT_KEYS, ChunkTemplate
 from .reasoning import CLOSING_TAG, OPENING_TAG, ReasoningSplitter
 
 _END = "the connection ended before the answer did"
@@ -24,18 +25,28 @@ class ChunkReader:
         url: The request's address, for errors.
         reasoning_opened: Whether the prompt itself opened the reasoning tag.
         calls_function: Whether the answer is what the model calls a function with.
+        on_finish: Called with the `Finish` when the answer is whole.
     """
 
-    def __init__(self, url: str, *, reasoning_opened: bool = False, calls_function: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        reasoning_opened: bool = False,
+        calls_function: bool = False,
+        on_finish: Callable[[Finish], None] | None = None,
+    ) -> None:
         self.url = url
         self._splitter = ReasoningSplitter(reasoning_opened)
         self._calls_function = calls_function
+        self._on_finish = on_finish
+        self._template = ChunkTemplate()
         self._started = time.perf_counter()
         self._first: float | None = None
         self._texts: list[str] = []
         self._done = self._finished = False
         self._reason: str | None = None
-        self._model: str | None = None
+        self._model: str | None = None  # "" once a chunk named none
         self._usage: Mapping[str, Any] = {}
         self._timings: Mapping[str, Any] = {}
 
@@ -59,6 +70,9 @@ class ChunkReader:
 
     def feed(self, data: bytes) -> list[StreamItem]:
         """Take the data of one event and return the pieces it carries."""
+        like = self._template.read(data)
+        if like:
+            return self._pieces("", like) if self._template.is_reasoning else self._pieces(like, "")
         if data == DONE:
             self._done = True
             return self.finish()
@@ -66,28 +80,9 @@ class ChunkReader:
             chunk = json.loads(data)
             choices = chunk.get("choices")
         except (ValueError, RecursionError, AttributeError) as error:
-            raise BadResponse(self.url, f"not a chunk of an answer: {excerpt(data)!r}") from error
-        if choices:
-            try:
-                choice = choices[0]
-                if choice.get("index"):
-                    return []  # one of several answers asked for beside the first
-                delta = choice.get("delta")
-                if delta is None:
-                    delta = choice.get("message") or choice
-                reasoning = delta.get("reasoning_content") or delta.get("reasoning")
-                text = delta.get("content") or delta.get("text")
-                if self._calls_function and (calls := delta.get("tool_calls")):
-                    text = calls[0]["function"].get("arguments")
-                reason = choice.get("finish_reason")
-            except (AttributeError, TypeError, KeyError, IndexError) as error:
-                raise BadResponse(self.url, f"not a chunk of an answer: {excerpt(data)!r}") from error
-            if reason is not None:
-                self._reason = str(reason)
-            pieces = self._pieces(text, reasoning) if text or reasoning else []
-        else:
-            pieces = []
-        if "usage" in chunk or "timings" in chunk or "error" in chunk or self._model is None:
+            raise self._nonsense(data) from error
+        pieces = self._choice(data, chunk, choices) if choices else []
+        if not self._quiet(chunk):
             self._note(chunk)
         return pieces
 
@@ -101,8 +96,10 @@ class ChunkReader:
             if self._first is None:
                 raise BadResponse(self.url, _END)
             raise StreamInterrupted(self.url, self.text_so_far, _END)
-        pieces.append(Finish(self._reason, self._tokens(), self._times(), self._model))
-        return pieces
+        finish = Finish(self._reason, self._tokens(), self._times(), self._model or None)
+        if self._on_finish is not None:
+            self._on_finish(finish)
+        return [*pieces, finish]
 
     def broken(self, error: ServerError) -> ServerError:
         """Return what to raise for `error`: an interruption that keeps the text, if any had arrived."""
@@ -110,14 +107,47 @@ class ChunkReader:
             return error
         return StreamInterrupted(self.url, self.text_so_far, error.render())
 
-    def _pieces(self, text: Any, reasoning: Any) -> list[StreamItem]:
+    def _choice(self, data: bytes, chunk: dict[str, Any], choices: Any) -> list[StreamItem]:
+        try:
+            choice = choices[0]
+            if choice.get("index"):
+                return []  # one of several answers asked for beside the first
+            delta = choice.get("delta")
+            if delta is None:
+                delta = choice.get("message") or choice
+            text_key = next((key for key in TEXT_KEYS if delta.get(key)), "")
+            reasoning_key = next((key for key in REASONING_KEYS if delta.get(key)), "")
+            text, reasoning = delta.get(text_key), delta.get(reasoning_key)
+            if self._calls_function and (calls := delta.get("tool_calls")):
+                text_key, text = "", calls[0]["function"].get("arguments")
+            reason = choice.get("finish_reason")
+        except (AttributeError, TypeError, KeyError, IndexError) as error:
+            raise self._nonsense(data) from error
+        text, reasoning = (value if isinstance(value, str) else "" for value in (text, reasoning))
+        if reason is not None:
+            self._reason = str(reason)
+        elif bool(text) != bool(reasoning) and (text_key or reasoning) and self._quiet(chunk):
+            self._template.learn(data, chunk, delta, text_key if text else reasoning_key)
+        return self._pieces(text, reasoning) if text or reasoning else []
+
+    def _quiet(self, chunk: dict[str, Any]) -> bool:
+        """Say whether a chunk tells nothing but text."""
+        return self._model is not None and not (chunk.get("usage") or chunk.get("timings") or chunk.get("error"))
+
+    def _nonsense(self, data: bytes) -> BadResponse:
+        return BadResponse(self.url, f"not a chunk of an answer: {excerpt(data)!r}")
+
+    def _pieces(self, text: str, reasoning: str) -> list[StreamItem]:
         if self._first is None:
             self._first = time.perf_counter()
+        if not reasoning and self._splitter.is_over:
+            self._texts.append(text)
+            return [Delta(text)]
         pieces: list[StreamItem] = []
-        if isinstance(reasoning, str) and reasoning:
+        if reasoning:
             pieces.append(Delta("", reasoning))
             self._splitter.reasoning_is_apart()
-        if isinstance(text, str) and text:
+        if text:
             pieces += self._kept(self._splitter.feed(text))
         return pieces
 
@@ -132,8 +162,7 @@ class ChunkReader:
         if error:
             fields, message = error_fields(chunk)
             raise failure_of_error(self.url, status_of_error(fields), fields, message).error
-        if isinstance(model := chunk.get("model"), str):
-            self._model = model
+        self._model = model if isinstance(model := chunk.get("model"), str) else self._model or ""
         if isinstance(usage := chunk.get("usage"), dict):
             self._usage = usage
         if isinstance(timings := chunk.get("timings"), dict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator, Sequence
-from contextlib import closing
+from contextlib import aclosing, closing
 from typing import Any
 
 from ..schema.completions import Completion, Delta, Finish, Sampling, StreamItem
@@ -13,6 +13,7 @@ from ..schema.messages import ChatMessage
 from .base import LLM, SAMPLING_OPTIONS
 from .prompt_text import messages_to_prompt
 from .responses import CompletionResponse, CompletionResponseGen
+from .threads import in_threads
 
 
 class CustomLLM(LLM):
@@ -48,21 +49,10 @@ class CustomLLM(LLM):
     async def astream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer's pieces without blocking; each step is made in a thread."""
         reader = _StepReader()
-        steps = self._steps(messages, sampling)
-        making: asyncio.Future[CompletionResponse | None] | None = None
-        try:
-            while True:
-                making = asyncio.ensure_future(asyncio.to_thread(next, steps, None))
-                step = await asyncio.shield(making)
-                if step is None:
-                    break
+        async with aclosing(in_threads(self._steps(messages, sampling))) as steps:
+            async for step in steps:
                 for item in reader.take(step):
                     yield item
-        finally:
-            # A thread cannot be stopped: a step that is being made must end before its generator can be closed.
-            if making is not None:
-                await asyncio.wait([making])
-            await asyncio.to_thread(steps.close)
         yield reader.finish()
 
     async def acomplete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:

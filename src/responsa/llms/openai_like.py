@@ -132,16 +132,16 @@ class OpenAILike(LLM):
         while True:
             self._calls.probe()
             with call.attempt() as attempt:
+                feed = attempt.reader.feed
                 try:
                     with closing(attempt.client.stream(attempt.request)) as events:
                         for some in events:
                             for data in some:
-                                yield from attempt.feed(data)
-                    yield from attempt.finish()
+                                yield from feed(data)
+                    yield from attempt.reader.finish()
                 except ServerError as error:
                     call.failed(error)  # raises, unless there is another server or another way
                 else:
-                    call.answered()
                     return
 
     async def astream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncGenerator[StreamItem, None]:
@@ -151,18 +151,18 @@ class OpenAILike(LLM):
         while True:
             await self._calls.aprobe()
             with call.attempt() as attempt:
+                feed = attempt.reader.feed
                 try:
                     async with aclosing(attempt.client.astream(attempt.request)) as events:
                         async for some in events:
                             for data in some:
-                                for item in attempt.feed(data):
+                                for item in feed(data):
                                     yield item
-                    for item in attempt.finish():
+                    for item in attempt.reader.finish():
                         yield item
                 except ServerError as error:
                     call.failed(error)  # raises, unless there is another server or another way
                 else:
-                    call.answered()
                     return
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:

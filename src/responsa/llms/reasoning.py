@@ -33,6 +33,11 @@ class ReasoningSplitter:
         self._state = "opened" if opened else "head"
         self._doubtful: list[str] | None = [] if opened else None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether all that comes is text."""
+        return self._state == "text"
+
     def reasoning_is_apart(self) -> None:
         """Note that the server sends reasoning in a field of its own: the text is text."""
         if not self._buffer:

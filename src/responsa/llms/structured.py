@@ -17,6 +17,9 @@ GRAMMAR: Final = "grammar"
 FUNCTION: Final = "function"
 PROMPT: Final = "prompt"
 
+# Keywords of a schema that hold schemas by names of one's own, and those that hold values.
+SCHEMAS_BY_NAME: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+VALUES: Final = ("enum", "const", "default", "examples")
 # Places in a text where JSON may begin that are looked at.
 TRIES: Final = 64
 
@@ -33,17 +36,15 @@ def ways_of(served: Served, *, is_chat_model: bool, is_function_calling_model: b
 
 def way_body(way: str, schema: Mapping[str, Any], *, served: Served, strict: bool) -> dict[str, Any]:
     """Return the fields of a request's body that ask for the schema in one way."""
-    name = _name(schema)
+    name, schema = _name(schema), closed(schema)
     if way == JSON_SCHEMA:
-        inner = {"name": name, "schema": dict(schema), "strict": strict}
+        inner = {"name": name, "schema": schema, "strict": strict}
         return {"response_format": {"type": "json_schema", "json_schema": inner}}
     if way == GRAMMAR:
         # llama-server makes its grammar of the schema itself.
-        return (
-            {"json_schema": dict(schema)} if served.is_llama_server else {"structured_outputs": {"json": dict(schema)}}
-        )
+        return {"json_schema": schema} if served.is_llama_server else {"structured_outputs": {"json": schema}}
     if way == FUNCTION:
-        function = {"name": name, "description": "Give the answer.", "parameters": dict(schema)}
+        function = {"name": name, "description": "Give the answer.", "parameters": schema}
         return {
             "tools": [{"type": "function", "function": function}],
             "tool_choice": {"type": "function", "function": {"name": name}},
@@ -115,6 +116,26 @@ def parse_json(text: str) -> Any:
         except (ValueError, RecursionError):
             continue
     raise StructuredOutputFailed("it holds no JSON", text)
+
+
+def closed(schema: Any) -> Any:
+    """Return a schema whose objects have no fields but those it names, unless it says that they may.
+
+    A small model that may add fields adds them until its tokens are used up.
+    """
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    result: dict[str, Any] = {}
+    for name, value in schema.items():
+        if name in SCHEMAS_BY_NAME and isinstance(value, Mapping):
+            result[name] = {key: closed(one) for key, one in value.items()}
+        else:
+            result[name] = value if name in VALUES else closed(value)
+    if "properties" in schema and isinstance(schema["properties"], Mapping):
+        result.setdefault("additionalProperties", False)
+    return result
 
 
 def _name(schema: Mapping[str, Any]) -> str:

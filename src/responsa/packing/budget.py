@@ -39,10 +39,19 @@ def wanted_output(metadata: LLMMetadata, sampling: Sampling) -> int:
     return min(metadata.num_output, max(metadata.context_window // 3, MIN_OUTPUT))
 
 
-def share_out(window: int, fixed: int, wanted: int, *, min_room: int = MIN_ROOM) -> Budget:
+def share_out(
+    window: int, fixed: int, wanted: int, *, min_room: int = MIN_ROOM, pack_limit: int | None = None
+) -> Budget:
     """Share out a window.
 
     The context gives way first, down to `min_room`; then the answer's reserve, down to `MIN_OUTPUT`.
+
+    Args:
+        window: All that prompt and answer may have together, in tokens.
+        fixed: The messages without context.
+        wanted: What the answer is to have.
+        min_room: The least that is left for context.
+        pack_limit: The most that is used for context, where that is to be less than there is room for.
 
     Raises:
         WindowTooSmall: Even so it does not fit; the error carries the table of numbers.
@@ -58,4 +67,6 @@ def share_out(window: int, fixed: int, wanted: int, *, min_room: int = MIN_ROOM)
             ("margin", MARGIN),
         )
         raise WindowTooSmall(window, table)
+    if pack_limit is not None:
+        room = max(min(room, pack_limit), min_room)
     return Budget(window, fixed, output, wanted, room)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from responsa.prompts import BasePromptTemplate
 from responsa.schema.completions import LLMMetadata
@@ -13,6 +13,8 @@ from responsa.schema.protocols import LLM
 from .packer import Counted, pack, pack_first
 from .passages import SEPARATOR, Pack, passages_of_messages
 from .prompt_helper import PromptHelper, counting
+
+DEFAULT_IMAGE_TOKENS: Final = 1024
 
 
 class ChatPromptHelper:
@@ -33,15 +35,18 @@ class ChatPromptHelper:
         *,
         chunk_size_limit: int | None = None,
         tokenizer: Callable[[str], Sequence[Any]] | None = None,
-        image_tokens: int = 1024,
+        image_tokens: int = DEFAULT_IMAGE_TOKENS,
     ) -> None:
         self._texts = PromptHelper(context_window, num_output, chunk_size_limit=chunk_size_limit, tokenizer=tokenizer)
         self.context_window = context_window
         self.num_output = num_output
+        self.chunk_size_limit = chunk_size_limit
         self.image_tokens = image_tokens
 
     @classmethod
-    def from_llm_metadata(cls, llm_metadata: LLMMetadata, *, image_tokens: int = 1024) -> ChatPromptHelper:
+    def from_llm_metadata(
+        cls, llm_metadata: LLMMetadata, *, image_tokens: int = DEFAULT_IMAGE_TOKENS
+    ) -> ChatPromptHelper:
         """Return the helper for what an LLM says of itself."""
         return cls(llm_metadata.context_window, llm_metadata.num_output, image_tokens=image_tokens)
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from responsa.programs.effects import Program, count
-from responsa.tokens.sentences import split_sentences
 
 Range: TypeAlias = tuple[int, int]
 
@@ -27,6 +26,8 @@ def cut(text: str, room: int) -> Program[list[tuple[Range, int]]]:
         Each piece's range in characters and its tokens, counted as the sum of its parts. The ranges follow one
         another and cover the text. Only a single character may be larger than `room`.
     """
+    from responsa.tokens.sentences import split_sentences
+
     units: list[tuple[Range, int]] = []
     waiting = split_sentences(text)
     while waiting:

@@ -10,9 +10,9 @@ from responsa.programs.effects import Program, measure
 from responsa.schema.errors import WindowTooSmall
 from responsa.schema.messages import ChatMessage
 
-from .budget import MIN_ROOM, Budget, share_out
+from .budget import MIN_ROOM, Budget
 from .packer import Counted, pack
-from .passages import EMPTY, Pack
+from .passages import Pack
 
 Messages: TypeAlias = tuple[ChatMessage, ...]
 Builder: TypeAlias = Callable[[Pack], Messages]
@@ -33,12 +33,6 @@ class Fitted:
     packs: list[Pack]
     messages: list[Messages]
     tokens: list[int]
-
-
-def budget_for(build: Builder, window: int, wanted: int, *, min_room: int = MIN_ROOM) -> Program[Budget]:
-    """Share out a window for the messages that `build` makes of a pack; see `share_out`."""
-    (fixed,) = yield from measure([build(EMPTY)])
-    return share_out(window, fixed, wanted, min_room=min_room)
 
 
 def fit(

@@ -1,5 +1,10 @@
 """What to ask, as generators without I/O, and the drivers that run them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from responsa.lazy_exports import lazy_exports
 from responsa.schema.calls import LLMCall
 
 from .async_driver import arun, astream
@@ -22,10 +27,12 @@ from .effects import (
     perform,
     warn,
 )
-from .journal import Journal, replay
 from .plan import aplan, dry_run, plan
 from .sync_driver import run, stream
 from .trace import Recorder, traced
+
+if TYPE_CHECKING:
+    from .journal import Journal, replay
 
 __all__ = [
     "Count",
@@ -58,3 +65,6 @@ __all__ = [
     "traced",
     "warn",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_exports(__name__, {"Journal": ".journal", "replay": ".journal"})

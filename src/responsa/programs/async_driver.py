@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, closing
-from types import AsyncGeneratorType
+from types import AsyncGeneratorType, GeneratorType
 from typing import Any, TypeVar
 
 from responsa.schema.calls import LLMCall
@@ -71,6 +70,10 @@ async def _in_turn(
             outcomes.append(None)
         else:
             outcome = await _do(effect, llm)
+            if isinstance(outcome, GeneratorType):
+                from responsa.llms.threads import in_threads
+
+                outcome = in_threads(outcome)
             if isinstance(outcome, AsyncGeneratorType):
                 async with aclosing(_spoken(outcome, number, outcomes)) as events:
                     async for event in events:
@@ -114,6 +117,8 @@ async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -
 async def _together(
     calls: Sequence[LLMCall], llm: LLM, number: int, concurrency: int | None, outcomes: list[Outcome]
 ) -> AsyncGenerator[Event, None]:
+    import asyncio
+
     limit = concurrency if concurrency is not None else (await llm.ametadata()).slots
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     batch = asyncio.ensure_future(call_together(calls, llm, number, limit, queue.put_nowait))
@@ -134,6 +139,8 @@ async def call_together(
 
     Cancelling it cancels every call under way.
     """
+    import asyncio
+
     results: list[Outcome] = [None] * len(calls)
     waiting = iter(enumerate(calls))
 

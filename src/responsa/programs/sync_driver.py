@@ -14,7 +14,6 @@ from responsa.schema.protocols import LLM
 
 from .call_reader import CallReader
 from .effects import Count, Describe, Effect, Emit, Failed, Measure, Outcome, Perform, Program, as_step_error
-from .portal import stream_together
 
 T = TypeVar("T")
 
@@ -52,6 +51,8 @@ def stream(
                 step = program.send(outcomes)  # type: ignore[arg-type]
                 calls = [effect for effect in step if isinstance(effect, LLMCall)]
                 if len(calls) > 1 and len(calls) == len(step) and (limit := _limit(llm, concurrency)) > 1:
+                    from .portal import stream_together
+
                     outcomes = yield from stream_together(calls, _needed(llm), number, limit)
                 else:
                     outcomes = yield from _in_turn(step, llm, number)

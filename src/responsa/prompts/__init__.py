@@ -2,15 +2,19 @@
 
 from .default_prompts import DefaultPrompts, default_prompts, may_refuse, refuses
 from .language import Language, detect_language
+from .mixin import PromptDictType, PromptMixin
 from .rich import RichPromptTemplate
-from .templates import BasePromptTemplate, ChatPromptTemplate, PromptTemplate, SelectorPromptTemplate
+from .templates import BasePromptTemplate, ChatPromptTemplate, PromptTemplate, PromptType, SelectorPromptTemplate
 
 __all__ = [
     "BasePromptTemplate",
     "ChatPromptTemplate",
     "DefaultPrompts",
     "Language",
+    "PromptDictType",
+    "PromptMixin",
     "PromptTemplate",
+    "PromptType",
     "RichPromptTemplate",
     "SelectorPromptTemplate",
     "default_prompts",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,11 +22,16 @@ _CHAT: Final = re.compile(
 )
 
 
+_PICTURES: Final = "_pictures"
+
+
 class RichPromptTemplate(BasePromptTemplate):
     """A prompt in Jinja2: `{{ name }}` for a variable, and loops and conditions.
 
     `{% chat role="user" %}...{% endchat %}` blocks make it a chat template; without one it is one user message. A
     variable that is not given is an error, not an empty text.
+
+    `{{ picture | image }}` puts a picture there: an address (`https:` or `data:`), or the path of a file.
 
     Args:
         template_str: The template.
@@ -35,17 +41,30 @@ class RichPromptTemplate(BasePromptTemplate):
         TemplateError: The template cannot be read, or names a role there is not.
     """
 
-    def __init__(self, template_str: str, **partial_kwargs: Any) -> None:
-        super().__init__(partial_kwargs=partial_kwargs)
+    def __init__(
+        self,
+        template_str: str,
+        *,
+        template_var_mappings: Mapping[str, str] | None = None,
+        function_mappings: Mapping[str, Callable[..., Any]] | None = None,
+        **partial_kwargs: Any,
+    ) -> None:
+        super().__init__(
+            template_var_mappings=template_var_mappings,
+            function_mappings=function_mappings,
+            partial_kwargs=partial_kwargs,
+        )
         self.template_str = template_str
         self._templates = self._compile()
 
     @cached_property
     def _environment(self) -> ImmutableSandboxedEnvironment:
-        from jinja2 import StrictUndefined
+        from jinja2 import StrictUndefined, pass_context
         from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-        return ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+        environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+        environment.filters["image"] = pass_context(lambda context, source: context[_PICTURES].put(str(source)))
+        return environment
 
     def _compile(self) -> list[tuple[MessageRole, Template]]:
         from jinja2 import TemplateSyntaxError
@@ -69,9 +88,16 @@ class RichPromptTemplate(BasePromptTemplate):
     def format_messages(self, llm: LLM | None = None, **kwargs: Any) -> list[ChatMessage]:
         from jinja2 import TemplateError as JinjaError
 
+        from .pictures import Pictures
+
         values = self._values(kwargs)
+        messages: list[ChatMessage] = []
         try:
-            return [ChatMessage(role, template.render(values)) for role, template in self._templates]
+            for role, template in self._templates:
+                pictures = Pictures()
+                text = template.render({**values, _PICTURES: pictures})
+                messages.append(ChatMessage(role, blocks=pictures.blocks(text)))
+            return messages
         except JinjaError as error:
             raise TemplateError(str(error)) from error
 
@@ -80,4 +106,9 @@ class RichPromptTemplate(BasePromptTemplate):
         return self.template_str
 
     def partial_format(self, **kwargs: Any) -> RichPromptTemplate:
-        return RichPromptTemplate(self.template_str, **{**self.kwargs, **kwargs})
+        return RichPromptTemplate(
+            self.template_str,
+            template_var_mappings=self.template_var_mappings,
+            function_mappings=self.function_mappings,
+            **{**self.kwargs, **kwargs},
+        )

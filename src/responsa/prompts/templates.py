@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 from responsa.schema.errors import TemplateError
@@ -16,11 +17,23 @@ from responsa.schema.protocols import LLM
 from responsa.schema.substitution import VARIABLE, substitute
 
 
+class PromptType(StrEnum):
+    """Names for what a prompt is for; free text does as well."""
+
+    QUESTION_ANSWER = "text_qa"
+    REFINE = "refine"
+    SUMMARY = "summary"
+    SIMPLE_INPUT = "simple_input"
+    CONDENSE_QUESTION = "condense"
+    CUSTOM = "custom"
+
+
 class BasePromptTemplate(ABC):
     """A prompt with variables.
 
     Args:
-        template_var_mappings: The template's own name for a variable we give: `{"context_str": "my_context"}`.
+        template_var_mappings: The template's own name for a variable we give: `{"context_str": "my_context"}`. The
+            variable can then be given, and written in the template, by either name.
         function_mappings: Functions that make a variable from all the given ones, passed as keywords.
         partial_kwargs: Variables filled in already.
     """
@@ -65,8 +78,11 @@ class BasePromptTemplate(ABC):
         if self.function_mappings:
             made = {name: function(**values) for name, function in self.function_mappings.items()}
             values.update(made)
-        if self.template_var_mappings:
-            values = {self.template_var_mappings.get(name, name): value for name, value in values.items()}
+        for ours, own in self.template_var_mappings.items():
+            if ours in values:
+                values[own] = values[ours]
+            elif own in values:
+                values[ours] = values[own]
         return values
 
 
@@ -179,7 +195,9 @@ class ChatPromptTemplate(BasePromptTemplate):
 
 
 def _fill(block: ContentBlock, values: Mapping[str, object]) -> ContentBlock:
-    return TextBlock(substitute(block.text, values)) if isinstance(block, TextBlock) else block
+    if isinstance(block, TextBlock) and "{" in block.text:
+        return TextBlock(substitute(block.text, values))
+    return block
 
 
 class SelectorPromptTemplate(BasePromptTemplate):

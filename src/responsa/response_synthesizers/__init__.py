@@ -5,13 +5,14 @@ from .base import BaseSynthesizer
 from .compact_and_accumulate import CompactAndAccumulate
 from .compact_and_refine import CompactAndRefine
 from .context_only import ContextOnly
-from .factory import ResponseMode, get_response_synthesizer
+from .factory import get_response_synthesizer
 from .generation import Generation
 from .no_text import NoText
 from .refine import Refine
 from .simple_summarize import SimpleSummarize
 from .task import Answer, Task
 from .tree_summarize import TreeSummarize
+from .type import ResponseMode
 
 __all__ = [
     "Accumulate",

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import ClassVar, Final, Unpack
 
-from responsa.packing.budget import wanted_output
-from responsa.packing.fitting import Messages, budget_for, fit
-from responsa.packing.packer import Counted, count_passages, pack_each
+from responsa.packing.packer import Counted, pack_each
 from responsa.packing.passages import Pack
 from responsa.programs import Failed, Program, warn
 from responsa.prompts import BasePromptTemplate, refuses
@@ -17,9 +14,11 @@ from responsa.schema.protocols import LLM
 from responsa.schema.response import AnswerItem
 
 from .asking import ask_all_for, build_call
-from .base import BaseSynthesizer, SynthesizerOptions
+from .base import BaseSynthesizer
+from .options import SynthesizerOptions
 from .structure import Reply
 from .task import Answer, Task
+from .window import show
 
 
 def answered(item: AnswerItem) -> bool:
@@ -39,7 +38,7 @@ class Accumulate(BaseSynthesizer):
     Args:
         text_qa_template: The question; variables `query_str`, `context_str`.
         chat_content_qa_template: In its place with `multimodal=True`.
-        separator: What stands between two answers in the text.
+        separator: What stands between two answers in the text; a keyword of that name can be given with the question.
         item_filter: Which answers to keep, such as `answered`, which leaves out refusals; all when left out.
     """
 
@@ -64,31 +63,25 @@ class Accumulate(BaseSynthesizer):
         raise StreamingNotSupported(self.mode)
 
     def program(self, task: Task) -> Program[Answer]:
-        limits = yield from self._limits()
-        template = self._template("text_qa_template", task.prompts.text_qa)
-
-        def build(pack: Pack) -> Messages:
-            return task.messages(template, pack)
-
-        budget = yield from budget_for(build, limits.context_window, wanted_output(limits, task.sampling))
-        counted = yield from count_passages(task.passages, self._image_tokens)
-        fitted = yield from fit(counted, build, budget, packer=self._pack)
+        window = yield from self.window(task)
+        shown = yield from show(task, self.template("text_qa_template", task), window, packer=self._pack)
+        fitted = shown.fitted
         calls = [
-            replace(build_call("answer", task, budget, messages, tokens, pack), item=index)
+            build_call("answer", task, shown.budget, messages, tokens, pack, item=index)
             for index, (pack, messages, tokens) in enumerate(
                 zip(fitted.packs, fitted.messages, fitted.tokens, strict=True)
             )
         ]
-        replies = yield from ask_all_for(calls, task, budget, self._structure)
+        replies = yield from ask_all_for(calls, task, shown.budget, self._structure)
         items = [
             _item(index, pack, reply) for index, (pack, reply) in enumerate(zip(fitted.packs, replies, strict=True))
         ]
-        return (yield from self._joined(items))
+        return (yield from self._joined(items, task.variables.get("separator", self._separator)))
 
     def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
         return pack_each(counted, room)
 
-    def _joined(self, items: list[AnswerItem]) -> Program[Answer]:
+    def _joined(self, items: list[AnswerItem], separator: str) -> Program[Answer]:
         failed = [item for item in items if item.error is not None]
         if failed and len(failed) == len(items):
             raise failed[0].error or AssertionError
@@ -97,7 +90,7 @@ class Accumulate(BaseSynthesizer):
         kept = [item for item in items if item.error is None]
         if self._item_filter is not None:
             kept = [item for item in kept if self._item_filter(item)]
-        text = self._separator.join(f"Response {item.index + 1}: {item.text}" for item in kept)
+        text = separator.join(f"Response {item.index + 1}: {item.text}" for item in kept)
         value = [item.value for item in kept] if self._structure is not None else None
         return Answer(text, value, (*kept, *failed), failed[0].error if failed else None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from responsa.packing.budget import Budget
@@ -24,11 +24,23 @@ _REPAIR = {
 
 
 def build_call(
-    stage: str, task: Task, budget: Budget, messages: Messages, tokens: int, pack: Pack | None = None
+    stage: str,
+    task: Task,
+    budget: Budget,
+    messages: Messages,
+    tokens: int,
+    pack: Pack | None = None,
+    *,
+    visible: bool = True,
+    draft: bool = False,
+    item: int | None = None,
+    hold_back: Callable[[str, bool], bool] | None = None,
+    most_tokens: int | None = None,
 ) -> LLMCall:
-    """Return the call of measured messages, its answer bounded by the budget."""
-    sampling = replace(task.sampling, max_tokens=budget.output)
-    return LLMCall(stage, messages, sampling, pack.spans if pack else (), prompt_tokens=tokens)
+    """Return the call of measured messages, its answer bounded by the budget; see `LLMCall` for the rest."""
+    sampling = task.sampling.bounded(budget.output)
+    spans = pack.spans if pack else ()
+    return LLMCall(stage, messages, sampling, spans, visible, draft, hold_back, item, tokens, most_tokens)
 
 
 def ask_for(call: LLMCall, task: Task, budget: Budget, structure: Structure | None) -> Program[Reply]:

@@ -2,147 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypedDict
+import asyncio
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 from responsa import grounding
-from responsa.instrumentation import CallbackManager, CBEventType, PrintHandler, observed
-from responsa.packing.budget import MARGIN, MIN_ROOM, wanted_output
-from responsa.packing.chat_prompt_helper import ChatPromptHelper
-from responsa.packing.fitting import Messages
-from responsa.packing.history import fit_history
+from responsa.instrumentation import CBEventType, observed
 from responsa.packing.passages import Passage, passages_of, passages_of_messages, passages_of_texts
-from responsa.packing.prompt_helper import PromptHelper
-from responsa.programs import (
-    Perform,
-    Program,
-    aplan,
-    arun,
-    astream,
-    describe,
-    dry_run,
-    emit,
-    measure,
-    perform,
-    plan,
-    run,
-    stream,
-)
-from responsa.prompts import BasePromptTemplate, default_prompts, detect_language
-from responsa.schema.completions import LLMMetadata
-from responsa.schema.errors import InvalidOption, MissingPart, UnknownOption
+from responsa.programs import Perform, Program, aplan, arun, astream, dry_run, emit, perform, plan, run, stream
+from responsa.schema.errors import InvalidOption, MissingPart
 from responsa.schema.events import Event, PlanMade
 from responsa.schema.messages import ChatMessage
-from responsa.schema.nodes import NodeWithScore, QueryBundle, as_query
+from responsa.schema.nodes import NodeWithScore, QueryBundle, TextNode, as_query, as_sources
 from responsa.schema.plans import Plan
 from responsa.schema.protocols import LLM
 from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
-from responsa.settings import Settings
 
+from .configuration import SynthesizerConfiguration
 from .question import checked_question
 from .responding import respond, with_coverage
-from .structure import ObjectStructure
-from .task import Answer, Task, sampling_of
+from .task import RESERVED_VARIABLES, Answer, Task, sampling_of
 from .text_stream import atext_pieces, text_pieces
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+Nodes: TypeAlias = Sequence[NodeWithScore | TextNode]
 
 
-CHAT_TWINS: Final = {
-    "text_qa_template": "chat_content_qa_template",
-    "refine_template": "chat_content_refine_template",
-    "summary_template": "chat_summary_template",
-    "simple_template": "",
-}
-
-
-class SynthesizerOptions(TypedDict, total=False):
-    """The keywords that every mode takes; see `BaseSynthesizer`."""
-
-    streaming: bool
-    output_cls: type[BaseModel] | None
-    prompt_helper: PromptHelper | None
-    chat_prompt_helper: ChatPromptHelper | None
-    callback_manager: CallbackManager | None
-    verbose: bool
-    multimodal: bool
-    use_async: bool | None
-    concurrency: int | None
-    language: Literal["auto", "en", "zh"] | None
-    empty_response: str | None
-
-
-class BaseSynthesizer:
+class BaseSynthesizer(SynthesizerConfiguration):
     """A way to make an answer from a question and passages.
 
     A mode of one's own either writes one `program`, which then runs in every way there is, or overrides
     `get_response` and `aget_response`.
 
     Args:
-        llm: The model that answers; `Settings.llm` when left out, looked up when first needed.
+        llm: The model that answers; `Settings.llm` when left out, looked up when it is needed.
         streaming: Whether `synthesize` returns a `StreamingResponse`.
         output_cls: A Pydantic model; the response then holds an object of it, streaming gives partial ones.
         prompt_helper: How the window is shared out, in place of what the LLM says of itself.
-        chat_prompt_helper: What a picture counts in a prompt, and the window's shares as with `prompt_helper`.
+        chat_prompt_helper: What a picture counts in a prompt; with `multimodal=True` also the window's shares.
         callback_manager: Whose handlers are told of syntheses and calls; `Settings.callback_manager` when left out.
         verbose: Print a line for each of them.
         multimodal: Use the `chat_content_*` templates, where they are given, and require a chat model.
-        use_async: False makes calls one after another; else `concurrency` of them are under way at once.
+        use_async: Whether calls that do not depend on each other may be under way at once; False makes them one
+            after another.
         concurrency: The most calls under way at once; the server's slots when left out.
         language: The language of prompts and fixed sentences; "auto" is the question's own.
         empty_response: What a response without passages prints, in place of the translated sentence.
+
+    Raises:
+        UnknownOption: The mode cannot use one of the arguments given.
     """
 
-    mode: ClassVar[str] = "custom"
-    needs_llm: ClassVar[bool] = True
     needs_passages: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        llm: LLM | None = None,
-        *,
-        streaming: bool = False,
-        output_cls: type[BaseModel] | None = None,
-        prompt_helper: PromptHelper | None = None,
-        chat_prompt_helper: ChatPromptHelper | None = None,
-        callback_manager: CallbackManager | None = None,
-        verbose: bool = False,
-        multimodal: bool = False,
-        use_async: bool | None = None,
-        concurrency: int | None = None,
-        language: Literal["auto", "en", "zh"] | None = None,
-        empty_response: str | None = None,
-    ) -> None:
-        if concurrency is not None and concurrency < 1:
-            raise InvalidOption("concurrency", concurrency, "a number of calls from 1")
-        self._llm = llm
-        self._streaming = streaming
-        self._structure = ObjectStructure(output_cls) if output_cls is not None else None
-        self._prompt_helper = prompt_helper or chat_prompt_helper
-        self._image_tokens = (chat_prompt_helper or ChatPromptHelper()).image_tokens
-        self.concurrency = 1 if use_async is False else concurrency
-        self._callback_manager = callback_manager
-        self._verbose = verbose
-        self._multimodal = multimodal
-        self._language = language
-        self._empty_response = empty_response
-        self._prompts: dict[str, BasePromptTemplate | None] = {}
 
     @property
     def llm(self) -> LLM | None:
         """The model that answers; None where the mode needs none and none was given."""
-        if self._llm is not None or not self.needs_llm:
-            return self._llm
-        return Settings.needed_llm(type(self).__name__)
+        return self._llm if self._overrides_get_response() else super().llm
+
+    def _overrides_get_response(self) -> bool:
+        return type(self).get_response is not BaseSynthesizer.get_response
 
     def program(self, task: Task) -> Program[Answer | str]:
         """Answer `task`, as a program; what a mode of one's own writes.
 
         The default calls `get_response` or `aget_response` where a subclass overrides them.
         """
-        if type(self).get_response is BaseSynthesizer.get_response:
+        if not self._overrides_get_response():
             raise MissingPart("a program(task), or get_response and aget_response", type(self).__name__)
         texts = [passage.body for passage in task.passages]
         variables = dict(task.variables)
@@ -150,17 +75,25 @@ class BaseSynthesizer:
             Perform(
                 type(self).__name__,
                 lambda: self.get_response(task.query_str, texts, **variables),
-                lambda: self.aget_response(task.query_str, texts, **variables),
+                lambda: self._aget_own(task.query_str, texts, variables),
                 asks_model=True,
             )
         )
-        return answer if isinstance(answer, str) else Answer(str(answer), value=answer)
+        if isinstance(answer, str):
+            return answer
+        return Answer(answer.model_dump_json() if hasattr(answer, "model_dump_json") else str(answer), value=answer)
+
+    async def _aget_own(self, query_str: str, texts: Sequence[str], variables: Mapping[str, Any]) -> Any:
+        """Call a subclass's `aget_response`, or its `get_response` in a thread where that is all it has."""
+        if type(self).aget_response is BaseSynthesizer.aget_response:
+            return await asyncio.to_thread(self.get_response, query_str, texts, **variables)
+        return await self.aget_response(query_str, texts, **variables)
 
     def respond(
         self,
         query: str | QueryBundle,
-        nodes: Sequence[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] = (),
+        nodes: Nodes,
+        additional_source_nodes: Nodes | None = None,
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
@@ -176,15 +109,16 @@ class BaseSynthesizer:
             variables: Further template variables.
             history: The conversation before the question; its oldest turns give way when the window is short.
         """
-        sources = [*nodes, *additional_source_nodes]
-        task = replace(self._task(query, passages_of(nodes), llm_kwargs, variables), history=tuple(history))
+        shown = as_sources(nodes)
+        sources = [*shown, *as_sources(additional_source_nodes)]
+        task = self._task(query, passages_of(shown), llm_kwargs, variables, history)
         return self._observed(respond(self, task, sources, self._empty_response), task)
 
     def synthesize(
         self,
         query: str | QueryBundle,
-        nodes: Sequence[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] = (),
+        nodes: Nodes,
+        additional_source_nodes: Nodes | None = None,
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         **response_kwargs: Any,
@@ -208,14 +142,15 @@ class BaseSynthesizer:
         if self._streaming:
             self.check_streaming()
             events = stream(program, self.llm, concurrency=self.concurrency)
-            return StreamingResponse(text_pieces(events, self._structure), [*nodes, *additional_source_nodes])
+            sources = [*as_sources(nodes), *as_sources(additional_source_nodes)]
+            return StreamingResponse(text_pieces(events, self._structure), sources)
         return run(program, self.llm, concurrency=self.concurrency)
 
     async def asynthesize(
         self,
         query: str | QueryBundle,
-        nodes: Sequence[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] = (),
+        nodes: Nodes,
+        additional_source_nodes: Nodes | None = None,
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         **response_kwargs: Any,
@@ -225,13 +160,14 @@ class BaseSynthesizer:
         if self._streaming:
             self.check_streaming()
             events = astream(program, self.llm, concurrency=self.concurrency)
-            return AsyncStreamingResponse(atext_pieces(events, self._structure), [*nodes, *additional_source_nodes])
+            sources = [*as_sources(nodes), *as_sources(additional_source_nodes)]
+            return AsyncStreamingResponse(atext_pieces(events, self._structure), sources)
         return await arun(program, self.llm, concurrency=self.concurrency)
 
     def stream_events(
         self,
         query: str | QueryBundle,
-        nodes: Sequence[NodeWithScore],
+        nodes: Nodes,
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         **response_kwargs: Any,
@@ -243,7 +179,7 @@ class BaseSynthesizer:
     def astream_events(
         self,
         query: str | QueryBundle,
-        nodes: Sequence[NodeWithScore],
+        nodes: Nodes,
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         **response_kwargs: Any,
@@ -255,14 +191,15 @@ class BaseSynthesizer:
     def announced(
         self,
         query: str | QueryBundle,
-        nodes: Sequence[NodeWithScore],
+        nodes: Nodes,
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         variables: Mapping[str, Any] | None = None,
         history: Sequence[ChatMessage] = (),
     ) -> Program[Response]:
         """Return the program of the whole response that tells its plan before it runs; see `respond`."""
-        task = replace(self._task(query, passages_of(nodes), llm_kwargs, variables), history=tuple(history))
+        nodes = as_sources(nodes)
+        task = self._task(query, passages_of(nodes), llm_kwargs, variables, history)
         made = yield from dry_run(respond(self, task, nodes, self._empty_response))
         yield from emit(PlanMade(with_coverage(made, nodes, exact=self.exact_plan())))
         return (yield from self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=variables, history=history))
@@ -270,12 +207,13 @@ class BaseSynthesizer:
     def plan(
         self,
         query: str | QueryBundle,
-        nodes: Sequence[NodeWithScore],
+        nodes: Nodes,
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         **response_kwargs: Any,
     ) -> Plan:
         """Return the calls `synthesize` will make, without asking the model."""
+        nodes = as_sources(nodes)
         task = self._task(query, passages_of(nodes), llm_kwargs, response_kwargs)
         made = plan(respond(self, task, nodes, self._empty_response), self.llm)
         return with_coverage(made, nodes, exact=self.exact_plan())
@@ -283,12 +221,13 @@ class BaseSynthesizer:
     async def aplan(
         self,
         query: str | QueryBundle,
-        nodes: Sequence[NodeWithScore],
+        nodes: Nodes,
         *,
         llm_kwargs: Mapping[str, Any] | None = None,
         **response_kwargs: Any,
     ) -> Plan:
         """Return the calls `asynthesize` will make, without asking the model and without blocking."""
+        nodes = as_sources(nodes)
         task = self._task(query, passages_of(nodes), llm_kwargs, response_kwargs)
         made = await aplan(respond(self, task, nodes, self._empty_response), self.llm)
         return with_coverage(made, nodes, exact=self.exact_plan())
@@ -324,46 +263,6 @@ class BaseSynthesizer:
         """Tell whether a plan's number of calls is exact, since it does not depend on the answers."""
         return self._structure is None
 
-    def get_prompts(self) -> dict[str, BasePromptTemplate | None]:
-        """Return the mode's templates by name; None stands for the default of the question's language."""
-        return dict(self._prompts)
-
-    def update_prompts(self, prompts_dict: Mapping[str, BasePromptTemplate]) -> None:
-        """Replace templates by name.
-
-        Raises:
-            UnknownOption: The mode has no template of that name.
-        """
-        for name in prompts_dict:
-            if name not in self._prompts:
-                raise UnknownOption(name, type(self).__name__, tuple(self._prompts))
-        self._prompts.update(prompts_dict)
-
-    def _template(self, name: str, default: BasePromptTemplate) -> BasePromptTemplate:
-        """Return the template given under `name`, or its twin for messages where those are asked for."""
-        twin = self._prompts.get(CHAT_TWINS[name]) if self._multimodal else None
-        return twin or self._prompts[name] or default
-
-    def _fit_history(self, task: Task, build: Callable[[Task], Messages], limits: LLMMetadata) -> Program[Task]:
-        """Return the task with as many of the newest turns as leave a quarter of the window for context."""
-        if not task.history:
-            return task
-        (fixed,) = yield from measure([build(replace(task, history=()))])
-        context = max(MIN_ROOM, limits.context_window // 4) if task.passages else 0
-        room = limits.context_window - fixed - wanted_output(limits, task.sampling) - context - MARGIN
-        return replace(task, history=(yield from fit_history(task.history, room)))
-
-    def _limits(self) -> Program[LLMMetadata]:
-        """Return what the LLM is, with the window and output of a prompt helper where one was given."""
-        metadata = yield from describe()
-        if self._multimodal and not metadata.is_chat_model:
-            raise InvalidOption("multimodal", True, "an LLM that takes messages (is_chat_model=True)")
-        helper: PromptHelper | ChatPromptHelper | None = self._prompt_helper or Settings.prompt_helper
-        if helper is None:
-            return metadata
-        window = min(helper.context_window, metadata.context_window)
-        return replace(metadata, context_window=window, num_output=helper.num_output)
-
     def _get(self, query_str: str, passages: Sequence[Passage], variables: Mapping[str, Any]) -> Any:
         task = self._task(query_str, passages, None, variables)
         program = self._observed(respond(self, task, [], self._empty_response), task)
@@ -384,12 +283,8 @@ class BaseSynthesizer:
         return response.text if response.value is None else response.value
 
     def _observed(self, program: Program[Response], task: Task) -> Program[Response]:
-        manager: CallbackManager | None = self._callback_manager or Settings.callback_manager
-        if self._verbose:
-            manager = CallbackManager([*(manager.handlers if manager else ()), PrintHandler()])
-        if manager is None:
-            return program
-        return observed(program, manager, CBEventType.SYNTHESIZE, task.query_str)
+        manager = self._manager()
+        return program if manager is None else observed(program, manager, CBEventType.SYNTHESIZE, task.query_str)
 
     def _task(
         self,
@@ -397,8 +292,17 @@ class BaseSynthesizer:
         passages: Sequence[Passage],
         llm_kwargs: Mapping[str, Any] | None,
         variables: Mapping[str, Any] | None,
+        history: Sequence[ChatMessage] = (),
     ) -> Task:
         question = checked_question(as_query(query).query_str)
-        language = self._language or Settings.language
-        prompts = default_prompts(detect_language(question) if language == "auto" else language)
-        return Task(question, tuple(passages), prompts, sampling_of(llm_kwargs), dict(variables or {}), self._llm)
+        for name in RESERVED_VARIABLES.intersection(variables or ()):
+            raise InvalidOption(name, "a variable of yours", "another name, as the mode fills it in itself")
+        return Task(
+            question,
+            tuple(passages),
+            self._defaults(question),
+            sampling_of(llm_kwargs),
+            dict(variables or {}),
+            self._llm,
+            tuple(history),
+        )

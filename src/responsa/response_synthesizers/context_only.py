@@ -8,6 +8,7 @@ from responsa.packing.passages import SEPARATOR
 from responsa.programs import Program
 
 from .base import BaseSynthesizer
+from .options import OPTIONS_WITHOUT_CALLS
 from .task import Answer, Task
 
 
@@ -16,6 +17,7 @@ class ContextOnly(BaseSynthesizer):
 
     mode: ClassVar[str] = "context_only"
     needs_llm: ClassVar[bool] = False
+    accepts: ClassVar[frozenset[str]] = OPTIONS_WITHOUT_CALLS
 
     def program(self, task: Task) -> Program[Answer]:
         return Answer(SEPARATOR.join(passage.body for passage in task.passages))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from responsa.instrumentation import CallbackManager
 from responsa.packing.chat_prompt_helper import ChatPromptHelper
 from responsa.packing.prompt_helper import PromptHelper
 from responsa.prompts import BasePromptTemplate
-from responsa.schema.errors import InvalidOption, UnknownOption
+from responsa.schema.errors import InvalidOption
 from responsa.schema.protocols import LLM
 
 from .accumulate import Accumulate
-from .base import BaseSynthesizer, SynthesizerOptions
+from .base import BaseSynthesizer
 from .compact_and_accumulate import CompactAndAccumulate
 from .compact_and_refine import CompactAndRefine
 from .context_only import ContextOnly
@@ -23,23 +21,10 @@ from .no_text import NoText
 from .refine import Refine
 from .simple_summarize import SimpleSummarize
 from .tree_summarize import TreeSummarize
+from .type import ResponseMode
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-
-class ResponseMode(StrEnum):
-    """How an answer is made from the passages."""
-
-    REFINE = "refine"
-    COMPACT = "compact"
-    SIMPLE_SUMMARIZE = "simple_summarize"
-    TREE_SUMMARIZE = "tree_summarize"
-    GENERATION = "generation"
-    NO_TEXT = "no_text"
-    CONTEXT_ONLY = "context_only"
-    ACCUMULATE = "accumulate"
-    COMPACT_ACCUMULATE = "compact_accumulate"
 
 
 _MODES: dict[str, type[BaseSynthesizer]] = {
@@ -136,10 +121,6 @@ def get_response_synthesizer(
         "empty_response": empty_response,
     }
     options = {name: value for name, value in given.items() if value is not None and value is not False}
-    if use_async is False:
+    if use_async is False and "use_async" in cls.accepts:
         options["use_async"] = False
-    known = {*signature(cls).parameters, *SynthesizerOptions.__annotations__}
-    for name in options:
-        if name not in known:
-            raise UnknownOption(name, f"the mode {cls.mode}", tuple(sorted(known & given.keys())))
     return cls(llm, **options)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar, Unpack
 
-from responsa.packing.budget import share_out, wanted_output
 from responsa.programs import Program, measure
 from responsa.prompts import BasePromptTemplate
 from responsa.schema.protocols import LLM
 
 from .asking import ask_for, build_call
-from .base import BaseSynthesizer, SynthesizerOptions
+from .base import BaseSynthesizer
+from .options import SynthesizerOptions
 from .task import Answer, Task
+from .window import warn_of_shrunk
 
 
 class Generation(BaseSynthesizer):
@@ -37,12 +38,13 @@ class Generation(BaseSynthesizer):
         self._prompts = {"simple_template": simple_template}
 
     def program(self, task: Task) -> Program[Answer]:
-        limits = yield from self._limits()
-        template = self._template("simple_template", task.prompts.simple)
-        task = yield from self._fit_history(task, lambda task: task.messages(template), limits)
+        window = yield from self.window(task)
+        template = self.template("simple_template", task)
+        task = yield from window.fit_history(task, lambda task: task.messages(template))
         messages = task.messages(template)
         (tokens,) = yield from measure([messages])
-        budget = share_out(limits.context_window, tokens, wanted_output(limits, task.sampling), min_room=0)
+        budget = window.share_out(tokens, min_room=0)
+        yield from warn_of_shrunk(budget)
         call = build_call("answer", task, budget, messages, tokens)
         reply = yield from ask_for(call, task, budget, self._structure)
         return Answer(reply.text, reply.value, grounded=False)

@@ -7,6 +7,7 @@ from typing import ClassVar
 from responsa.programs import Program
 
 from .base import BaseSynthesizer
+from .options import OPTIONS_WITHOUT_CALLS
 from .task import Answer, Task
 
 
@@ -15,6 +16,7 @@ class NoText(BaseSynthesizer):
 
     mode: ClassVar[str] = "no_text"
     needs_llm: ClassVar[bool] = False
+    accepts: ClassVar[frozenset[str]] = OPTIONS_WITHOUT_CALLS
 
     def program(self, task: Task) -> Program[Answer]:
         return Answer("", grounded=False)

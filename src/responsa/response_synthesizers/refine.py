@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal, TypeAlias, Unpack
 
-from responsa.packing.budget import Budget, share_out, wanted_output
+from responsa.packing.budget import MARGIN, Budget
 from responsa.packing.cutting import shorten
-from responsa.packing.fitting import Messages, budget_for, fit
-from responsa.packing.packer import Counted, count_passages, pack_each
+from responsa.packing.fitting import Fitted, Messages, fit
+from responsa.packing.packer import Counted, pack_each
 from responsa.packing.passages import EMPTY, Pack
 from responsa.programs import LLMCall, Program, count, emit, measure, warn
-from responsa.prompts import BasePromptTemplate, may_refuse, refuses
-from responsa.schema.completions import LLMMetadata
+from responsa.prompts import BasePromptTemplate, DefaultPrompts, may_refuse, refuses
 from responsa.schema.errors import InvalidOption, ResponsaError, WindowTooSmall
 from responsa.schema.events import AnswerReplaced
 from responsa.schema.protocols import LLM
 
 from .asking import ask_for, build_call
-from .base import BaseSynthesizer, SynthesizerOptions
-from .structure import DecisionStructure, Reply
+from .base import BaseSynthesizer
+from .options import SynthesizerOptions
+from .structure import DecisionStructure, Reply, Structure
 from .task import Answer, Task
+from .window import Window, warn_of_shrunk
 
 RefinePolicy: TypeAlias = Literal["rewrite", "decide"]
 
@@ -35,15 +36,29 @@ class _Course:
 
     Args:
         packs: What each call shows.
+        opening: The first call's messages.
+        opening_tokens: Their length.
         first: The budget of a call without an answer so far.
         refining: The budget of a call with one.
         reserve: Tokens kept in it for the answer so far.
     """
 
     packs: list[Pack]
+    opening: Messages
+    opening_tokens: int
     first: Budget
     refining: Budget
     reserve: int
+
+    @property
+    def later(self) -> Budget:
+        """The budget of every call but the first: of the two kinds the smaller answer, so that a plan holds."""
+        return replace(self.refining, output=min(self.first.output, self.refining.output))
+
+    def most_tokens(self, pack: Pack) -> int:
+        """Return the most tokens a later call's prompt can have, whatever was answered before."""
+        longest = max(self.first.fixed, self.refining.fixed + self.reserve) + pack.tokens + MARGIN
+        return min(longest, self.later.window - self.later.output)
 
 
 class Refine(BaseSynthesizer):
@@ -51,7 +66,8 @@ class Refine(BaseSynthesizer):
 
     The room of every prompt is planned with the real question and with a reserve for the answer so far, so that K
     does not depend on the answers. An answer that outgrows its reserve is carried on in shortened form, with a
-    warning. "I don't know" never replaces an answer.
+    warning. "I don't know" never replaces an answer. With a keyword `prev_response` beside the question, that answer
+    is improved, from the first passage on.
 
     Args:
         text_qa_template: The first question; variables `query_str`, `context_str`.
@@ -92,79 +108,92 @@ class Refine(BaseSynthesizer):
         }
         self._stops = stop_when_satisfied
         decision = DecisionStructure(self._structure)
-        self._first_structure = decision if structured_answer_filtering else self._structure
         decides = structured_answer_filtering or refine_policy == "decide"
-        self._refine_structure = decision if decides else self._structure
+        self._first_structure: Structure | None = decision if structured_answer_filtering else self._structure
+        self._refine_structure: Structure | None = decision if decides else self._structure
 
     def exact_plan(self) -> bool:
         return self._refine_structure is None
 
     def program(self, task: Task) -> Program[Answer]:
-        limits = yield from self._limits()
-        task = yield from self._fit_history(task, lambda task: self._first_messages(task, EMPTY), limits)
-        course = yield from self._plan_course(task, limits)
-        last = len(course.packs) - 1
-        kept = Reply("")
-        for position, pack in enumerate(course.packs):
+        window = yield from self.window(task)
+        task = yield from window.fit_history(task, lambda task: self._first_messages(task, EMPTY))
+        kept = Reply(str(task.variables.get("prev_response") or ""))
+        course = yield from self._plan_course(task, window, continued=bool(kept.text))
+        for position in range(len(course.packs)):
             known = bool(kept.text) and not refuses(kept.text)
-            structure = self._refine_structure if known else self._first_structure
-            if known:
-                call, budget = (yield from self._refine(task, course, pack, kept.text)), course.refining
-            else:
-                call, budget = (yield from self._first(task, course, pack)), course.first
-            visible = not isinstance(structure, DecisionStructure)
-            call = replace(call, draft=position < last, visible=visible)
             try:
-                reply = yield from ask_for(call, task, budget, structure)
+                call = yield from self._call(task, course, position, kept.text if known else None)
+                budget = course.later if position or known else course.first
+                reply = yield from ask_for(call, task, budget, self._structure_of(refines=known))
             except ResponsaError as error:
                 if not kept.text:
                     raise
                 yield from emit(AnswerReplaced(kept.text))
+                yield from warn("step_failed", stage=_stage(position, known), reason=str(error))
                 return Answer(kept.text, kept.value, error=error)
             if reply.text and reply.satisfied and not (known and refuses(reply.text)):
                 kept = reply
-                if position or not visible:
+                if position or not call.visible:
                     yield from emit(AnswerReplaced(kept.text))
-                if self._stops and not visible:
+                if self._stops and not call.visible:
                     break
         return Answer(kept.text, kept.value)
 
     def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
         return pack_each(counted, room)
 
-    def _plan_course(self, task: Task, limits: LLMMetadata) -> Program[_Course]:
+    def _structure_of(self, *, refines: bool) -> Structure | None:
+        return self._refine_structure if refines else self._first_structure
+
+    def _plan_course(self, task: Task, window: Window, *, continued: bool) -> Program[_Course]:
         """Plan all calls: one if everything fits a first prompt, else as many as the smaller room needs."""
-        window, wanted = limits.context_window, wanted_output(limits, task.sampling)
-        counted = yield from count_passages(task.passages, self._image_tokens)
-        first = yield from budget_for(lambda pack: self._first_messages(task, pack), window, wanted)
-        packs = yield from self._fit(task, counted, first)
-        course = _Course(packs, first, first, reserve=0)
-        if len(packs) > 1:
+        counted = yield from window.count(task)
+        (fixed,) = yield from measure([self._first_messages(task, EMPTY)])
+        first = refining = window.share_out(fixed)
+        fitted = yield from self._fit(task, counted, first)
+        reserve = 0
+        if len(fitted.packs) > 1 or continued:
             (fixed,) = yield from measure([self._refine_messages(task, EMPTY, "")])
-            refining = share_out(window, fixed, wanted, min_room=_MIN_ROOM)
+            refining = window.share_out(fixed, min_room=_MIN_ROOM)
             reserve = min(refining.output, refining.room // 3)
             room = min(first.room, refining.room - reserve)
-            packs = yield from self._fit(task, counted, replace(first, room=room))
-            course = _Course(packs, first, refining, reserve)
-        given = min(course.first.output, course.refining.output)
-        if given < wanted:
-            yield from warn("output_reserve_shrunk", wanted=wanted, given=given, window=window)
-        return course
+            fitted = yield from self._fit(task, counted, replace(first, room=room))
+        yield from warn_of_shrunk(min(first, refining, key=lambda budget: budget.output))
+        return _Course(fitted.packs, fitted.messages[0], fitted.tokens[0], first, refining, reserve)
 
-    def _fit(self, task: Task, counted: Counted, budget: Budget) -> Program[list[Pack]]:
-        fitted = yield from fit(
-            counted, lambda pack: self._first_messages(task, pack), budget, packer=self._pack, measured=1
+    def _fit(self, task: Task, counted: Counted, budget: Budget) -> Program[Fitted]:
+        return fit(counted, lambda pack: self._first_messages(task, pack), budget, packer=self._pack, measured=1)
+
+    def _call(self, task: Task, course: _Course, position: int, answer: str | None) -> Program[LLMCall]:
+        """Build the call of a pack: a refining one where there is an answer so far."""
+        pack = course.packs[position]
+        refines = answer is not None
+        later = refines or position > 0
+        if answer is not None:
+            messages, tokens = yield from self._refining(task, course, pack, answer)
+        elif position == 0:
+            messages, tokens = course.opening, course.opening_tokens
+        else:
+            messages = self._first_messages(task, pack)
+            (tokens,) = yield from measure([messages])
+            _check(course.later, tokens)
+        return build_call(
+            _stage(position, refines),
+            task,
+            course.later if later else course.first,
+            messages,
+            tokens,
+            pack,
+            visible=not isinstance(self._structure_of(refines=refines), DecisionStructure),
+            draft=position < len(course.packs) - 1,
+            hold_back=may_refuse if refines else None,
+            most_tokens=course.most_tokens(pack) if later else None,
         )
-        return fitted.packs
 
-    def _first(self, task: Task, course: _Course, pack: Pack) -> Program[LLMCall]:
-        messages = self._first_messages(task, pack)
-        (tokens,) = yield from measure([messages])
-        return build_call("answer", task, course.first, messages, tokens, pack)
-
-    def _refine(self, task: Task, course: _Course, pack: Pack, answer: str) -> Program[LLMCall]:
-        """Build a refining call; the answer so far gives way until the measured prompt fits."""
-        budget = course.refining
+    def _refining(self, task: Task, course: _Course, pack: Pack, answer: str) -> Program[tuple[Messages, int]]:
+        """Build and measure a refining prompt; the answer so far gives way until it fits."""
+        budget = course.later
         (length,) = yield from count([answer])
         room = course.reserve
         shortened = answer
@@ -175,20 +204,31 @@ class Refine(BaseSynthesizer):
             (tokens,) = yield from measure([messages])
             excess = tokens + budget.output - budget.window
             if excess <= 0:
-                if shortened != answer:
-                    yield from warn("answer_shortened", stage="refine", tokens=length, room=room)
-                call = build_call("refine", task, budget, messages, tokens, pack)
-                return replace(call, hold_back=may_refuse)
+                break
             room = min(room, length) - excess - 1
-        table = (("refine prompt", tokens), ("answer", budget.output), ("excess", excess))
-        raise WindowTooSmall(budget.window, table)
+        _check(budget, tokens)
+        if shortened != answer:
+            yield from warn("answer_shortened", stage="refine", tokens=length, room=room)
+        return messages, tokens
 
     def _first_messages(self, task: Task, pack: Pack) -> Messages:
-        filters = isinstance(self._first_structure, DecisionStructure)
-        default = task.prompts.text_qa_decide if filters else task.prompts.text_qa
-        return task.messages(self._template("text_qa_template", default), pack)
+        return task.messages(self.template("text_qa_template", task), pack)
 
     def _refine_messages(self, task: Task, pack: Pack, answer: str) -> Messages:
-        decides = isinstance(self._refine_structure, DecisionStructure)
-        default = task.prompts.refine_decide if decides else task.prompts.refine
-        return task.messages(self._template("refine_template", default), pack, existing_answer=answer)
+        return task.messages(self.template("refine_template", task), pack, existing_answer=answer)
+
+    def _default_template(self, name: str, prompts: DefaultPrompts) -> BasePromptTemplate:
+        if isinstance(self._structure_of(refines=name == "refine_template"), DecisionStructure):
+            return prompts.refine_decide if name == "refine_template" else prompts.text_qa_decide
+        return super()._default_template(name, prompts)
+
+
+def _stage(position: int, refines: bool) -> str:
+    """Return what a call is for; every one but the first counts as refining, also where no answer is there yet."""
+    return "refine" if position or refines else "answer"
+
+
+def _check(budget: Budget, tokens: int) -> None:
+    if tokens + budget.output > budget.window:
+        table = (("prompt", tokens), ("answer", budget.output))
+        raise WindowTooSmall(budget.window, table)

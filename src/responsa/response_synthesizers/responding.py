@@ -11,9 +11,9 @@ from responsa.programs import Program, Recorder, emit, traced, warn
 from responsa.prompts import refuses
 from responsa.schema.events import SourcesFound
 from responsa.schema.nodes import NodeWithScore
-from responsa.schema.plans import Plan, Shown, coverage_of
+from responsa.schema.plans import Plan, Shown, SourceCoverage, coverage_of
+from responsa.schema.pydantic_response import PydanticResponse
 from responsa.schema.response import Outcome, Response
-from responsa.schema.spans import Span
 
 from .task import Answer, Task
 
@@ -27,53 +27,55 @@ def respond(
     """Return a response whatever happens but an error before any answer: also when there is nothing to answer from."""
     if sources:
         yield from emit(SourcesFound(tuple(sources)))
-    response = Response(
-        "",
-        list(sources),
-        {source.node_id: dict(source.metadata) for source in sources},
-        language=task.prompts.language,
-    )
+    metadata = {source.node_id: dict(source.metadata) for source in sources}
     if synthesizer.needs_passages and not task.passages:
-        return replace(
-            response,
+        return Response(
+            "",
+            list(sources),
+            metadata,
             outcome=Outcome.NO_SOURCES,
+            language=task.prompts.language,
             coverage=coverage_of(sources, ()),
             grounded=False,
             placeholder=task.prompts.no_sources if empty_response is None else empty_response,
         )
     recorder = Recorder()
-    answer = yield from traced(_answer(synthesizer, task, sources, recorder), recorder)
-    return replace(
-        response,
-        response=answer.text,
+    answer, coverage = yield from traced(_answer(synthesizer, task, sources, recorder), recorder)
+    is_object = hasattr(answer.value, "model_dump_json")
+    return (PydanticResponse if is_object else Response)(
+        answer.value if is_object else answer.text,
+        list(sources),
+        metadata,
+        language=task.prompts.language,
         value=answer.value,
         items=tuple(replace(item, source_nodes=_nodes(item.numbers, sources)) for item in answer.items),
         outcome=_outcome(answer),
         trace=tuple(recorder.calls),
-        coverage=coverage_of(sources, _spans(recorder)),
+        coverage=coverage,
         warnings=tuple(recorder.notices),
         grounded=answer.grounded,
-        cite=lambda response: grounding.cite(response, task.passages),
+        cite=(lambda response: grounding.cite(response, task.passages)) if answer.value is None else None,
     )
 
 
 def _answer(
     synthesizer: BaseSynthesizer, task: Task, sources: Sequence[NodeWithScore], recorder: Recorder
-) -> Program[Answer]:
+) -> Program[tuple[Answer, tuple[SourceCoverage, ...]]]:
     result = yield from synthesizer.program(task)
-    answer = result if isinstance(result, Answer) else Answer(result)
+    answer = result if isinstance(result, Answer) else Answer(result.strip())
     for stage, limit in _cut_stages(recorder).items():
         yield from warn("answer_cut", stage=stage, max_tokens=limit)
-    if answer.error is not None:
-        failed = next(record for record in recorder.calls if record.error is not None)
-        yield from warn("step_failed", stage=failed.call.stage, reason=str(answer.error))
-    shown = {span.number for span in _spans(recorder)}
-    for number in grounding.unknown_numbers(answer.text, shown) if recorder.calls and answer.grounded else ():
-        yield from warn("unknown_citation", number=number)
-    dropped = [row for row in coverage_of(sources, _spans(recorder)) if row.shown is not Shown.WHOLE]
-    if dropped and answer.grounded and recorder.calls:
-        yield from warn("passages_cut", count=len(dropped), total=len(sources))
-    return answer
+    spans = [span for record in recorder.calls if record.completion is not None for span in record.call.spans]
+    coverage = coverage_of(sources, spans)
+    if recorder.calls and answer.grounded:
+        if answer.value is None:
+            for number in grounding.unknown_numbers(answer.text, [span.number for span in spans]):
+                yield from warn("unknown_citation", number=number)
+        whole = {row.number for row in coverage if row.shown is Shown.WHOLE}
+        cut = [passage for passage in task.passages if passage.number not in whole]
+        if cut and sources:
+            yield from warn("passages_cut", count=len(cut), total=len(task.passages))
+    return answer, coverage
 
 
 def _cut_stages(recorder: Recorder) -> dict[str, int | None]:
@@ -87,10 +89,6 @@ def _cut_stages(recorder: Recorder) -> dict[str, int | None]:
 
 def _nodes(numbers: Sequence[int], sources: Sequence[NodeWithScore]) -> tuple[NodeWithScore, ...]:
     return tuple(sources[number - 1] for number in numbers if number <= len(sources))
-
-
-def _spans(recorder: Recorder) -> list[Span]:
-    return [span for record in recorder.calls if record.completion is not None for span in record.call.spans]
 
 
 def _outcome(answer: Answer) -> Outcome:

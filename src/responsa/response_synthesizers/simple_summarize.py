@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import ClassVar, Unpack
 
-from responsa.packing.budget import wanted_output
-from responsa.packing.fitting import Messages, budget_for, fit
-from responsa.packing.packer import count_passages, pack_first
-from responsa.packing.passages import Pack
+from responsa.packing.packer import pack_first
 from responsa.programs import Program
 from responsa.prompts import BasePromptTemplate
 from responsa.schema.protocols import LLM
 
 from .asking import ask_for, build_call
-from .base import BaseSynthesizer, SynthesizerOptions
+from .base import BaseSynthesizer
+from .options import SynthesizerOptions
 from .task import Answer, Task
+from .window import show
 
 
 class SimpleSummarize(BaseSynthesizer):
@@ -42,15 +41,9 @@ class SimpleSummarize(BaseSynthesizer):
         self._prompts = {"text_qa_template": text_qa_template, "chat_content_qa_template": chat_content_qa_template}
 
     def program(self, task: Task) -> Program[Answer]:
-        limits = yield from self._limits()
-        template = self._template("text_qa_template", task.prompts.text_qa)
-
-        def build(pack: Pack) -> Messages:
-            return task.messages(template, pack)
-
-        budget = yield from budget_for(build, limits.context_window, wanted_output(limits, task.sampling))
-        counted = yield from count_passages(task.passages, self._image_tokens)
-        fitted = yield from fit(counted, build, budget, packer=pack_first)
-        call = build_call("answer", task, budget, fitted.messages[0], fitted.tokens[0], fitted.packs[0])
-        reply = yield from ask_for(call, task, budget, self._structure)
+        window = yield from self.window(task)
+        shown = yield from show(task, self.template("text_qa_template", task), window, packer=pack_first)
+        fitted = shown.fitted
+        call = build_call("answer", task, shown.budget, fitted.messages[0], fitted.tokens[0], fitted.packs[0])
+        reply = yield from ask_for(call, task, shown.budget, self._structure)
         return Answer(reply.text, reply.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -37,6 +36,13 @@ class Structure(ABC):
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.schema = schema
+
+    @property
+    def told(self) -> str:
+        """The schema as a model may be told it."""
+        import json
+
+        return json.dumps(self.schema, ensure_ascii=False, separators=(",", ":"))
 
     @abstractmethod
     def read(self, text: str) -> Reply:
@@ -104,6 +110,8 @@ class DecisionStructure(Structure):
         self._answer = answer
 
     def read(self, text: str) -> Reply:
+        import json
+
         try:
             fields = json.loads(_object_text(text))
         except ValueError as error:

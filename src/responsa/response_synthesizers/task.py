@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from responsa.packing.fitting import Messages
 from responsa.packing.passages import EMPTY, Pack, Passage
 from responsa.prompts import BasePromptTemplate, DefaultPrompts
 from responsa.schema.completions import Sampling
 from responsa.schema.errors import InvalidOption
-from responsa.schema.messages import ChatMessage, ImageBlock, MessageRole
+from responsa.schema.messages import ChatMessage, ImageBlock, MessageRole, TextBlock
 from responsa.schema.protocols import LLM
 from responsa.schema.response import AnswerItem
 
@@ -41,19 +41,44 @@ class Task:
     def messages(self, template: BasePromptTemplate, pack: Pack = EMPTY, **values: str) -> Messages:
         """Fill a template with the question, a pack, the caller's variables and `values`.
 
-        The pack stands for both `context_str` and `context_msg`; its pictures join the last user message.
+        The pack stands for both `context_str` and `context_msg`, and for `context_messages` in its blocks. Where the
+        template does not show those, the pack's pictures join the last user message.
         """
         context = pack.render()
+        blocks = ContextMessages(pack)
         messages = template.format_messages(
             self.llm,
             query_str=self.query_str,
             context_str=context,
             context_msg=context,
+            context_messages=blocks,
             **{**self.variables, **values},
         )
         if self.history:
             messages = _with_history(messages, self.history)
-        return tuple(_with_media(messages, pack.media) if pack.media else messages)
+        media = () if blocks.shown else pack.media
+        return tuple(_with_media(messages, media) if media else messages)
+
+
+RESERVED_VARIABLES: Final = frozenset(["query_str", "context_str", "context_msg", "context_messages", "llm"])
+"""Names that a mode fills in, which a caller's own variables cannot have."""
+
+
+class ContextMessages:
+    """A pack as messages of text and pictures, for templates that go through its blocks; notes whether one did."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._pack = pack
+        self.shown = False
+
+    def __iter__(self) -> Iterator[ChatMessage]:
+        self.shown = True
+        for piece in self._pack.pieces:
+            media = piece.passage.media if piece.start == 0 else ()
+            yield ChatMessage(MessageRole.USER, blocks=(TextBlock(piece.render()), *media))
+
+    def __str__(self) -> str:
+        return self._pack.render()
 
 
 def _with_history(messages: list[ChatMessage], history: tuple[ChatMessage, ...]) -> list[ChatMessage]:

@@ -6,20 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Final, Unpack
 
-from responsa.packing.budget import MARGIN, Budget, wanted_output
+from responsa.packing.budget import MARGIN, Budget
 from responsa.packing.cutting import shorten
-from responsa.packing.fitting import Fitted, Messages, budget_for, fit
-from responsa.packing.packer import count_passages
-from responsa.packing.passages import Pack, Passage
+from responsa.packing.fitting import Fitted
+from responsa.packing.passages import Passage
 from responsa.programs import Failed, Program, count, warn
 from responsa.prompts import BasePromptTemplate, refuses
 from responsa.schema.errors import CallBudgetExceeded, DoesNotConverge
 from responsa.schema.protocols import LLM
 
 from .asking import ask_all_for, ask_for, build_call
-from .base import BaseSynthesizer, SynthesizerOptions
+from .base import BaseSynthesizer
+from .options import SynthesizerOptions
 from .structure import Reply
 from .task import Answer, Task
+from .window import show
 
 # The least room of a prompt, in tokens: two short summaries with their fences.
 _MIN_ROOM: Final = 96
@@ -56,20 +57,12 @@ class TreeSummarize(BaseSynthesizer):
         return False
 
     def program(self, task: Task) -> Program[Answer]:
-        limits = yield from self._limits()
-        template = self._template("summary_template", task.prompts.summary)
-
-        def build(pack: Pack) -> Messages:
-            return task.messages(template, pack)
-
-        wanted = wanted_output(limits, task.sampling)
-        budget = yield from budget_for(build, limits.context_window, wanted, min_room=_MIN_ROOM)
-        passages: Sequence[Passage] = task.passages
+        window = yield from self.window(task)
+        shown = yield from show(task, self.template("summary_template", task), window, min_room=_MIN_ROOM)
         level = made = last_packs = 0
         error: Exception | None = None
         while True:
-            counted = yield from count_passages(passages, self._image_tokens)
-            fitted = yield from fit(counted, build, budget)
+            budget, fitted = shown.budget, shown.fitted
             packs = len(fitted.packs)
             made += packs
             if made + (packs > 1) > self._max_calls:
@@ -80,8 +73,8 @@ class TreeSummarize(BaseSynthesizer):
                 return Answer(reply.text, reply.value, error=error)
             if level and packs >= last_packs:
                 raise DoesNotConverge(level, packs)
-            room = budget.room // 2 - counted.around - MARGIN
-            replies = yield from self._summaries(task, replace(budget, output=min(budget.output, room)), fitted)
+            length = min(budget.output, budget.room // 2 - shown.counted.around - MARGIN)
+            replies = yield from self._summaries(task, replace(budget, output=length), fitted)
             summaries, failures = _told_apart(replies)
             for failure in failures:
                 yield from warn("step_failed", stage="summarize", reason=str(failure))
@@ -90,12 +83,12 @@ class TreeSummarize(BaseSynthesizer):
             error = error or (failures[0] if failures else None)
             if not summaries:
                 return Answer(task.prompts.refusal, error=error)
-            passages = yield from _as_passages(summaries, min(budget.output, room) + MARGIN)
+            shown = yield from shown.with_passages((yield from _as_passages(summaries, length + MARGIN)))
             level, last_packs = level + 1, packs
 
     def _summaries(self, task: Task, budget: Budget, fitted: Fitted) -> Program[list[Reply | Failed]]:
         calls = [
-            replace(build_call("summarize", task, budget, messages, tokens, pack), visible=False)
+            build_call("summarize", task, budget, messages, tokens, pack, visible=False)
             for pack, messages, tokens in zip(fitted.packs, fitted.messages, fitted.tokens, strict=True)
         ]
         return (yield from ask_all_for(calls, task, budget, None))

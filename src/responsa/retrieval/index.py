@@ -11,7 +11,7 @@ from responsa.schema.filters import MetadataFilters
 from responsa.schema.nodes import Document, MetadataMode, TextNode
 from responsa.schema.protocols import Embedder, Retriever
 
-from .defaults import default_embed_model, default_transformations, packaged_embed_model
+from .defaults import default_transformations, embed_model_for_index_of, embed_model_for_new_index
 from .embedding import adimensions_of, atext_vectors, dimensions_of, text_vectors
 from .ingest import DEFAULT_BATCH_SIZE, IngestSteps, Transformation, ingest_steps
 from .progress import IngestReport, ProgressCallback, print_progress
@@ -23,7 +23,7 @@ from .stores.opening import aopen_or_create_store, open_or_create_store
 from .writing import arun_ingest, awriting, run_ingest, writing
 
 
-class VectorStoreIndex:
+class PassageIndex:
     """Passages of documents, found again by meaning and by words.
 
     An index in a directory outlives the process and is shared by processes: many read, one writes at a time. Each
@@ -81,8 +81,8 @@ class VectorStoreIndex:
 
         Args:
             documents: The documents; an iterator is read as it goes, a batch at a time.
-            embed_model: The embedding model; the packaged multilingual one where None. It embeds one word when an
-                index is made, to learn the number of dimensions.
+            embed_model: The embedding model; where None, `Settings.embed_model` or the packaged one. It embeds one word
+                when an index is made, to learn the number of dimensions.
             store: Where to keep the passages; or
             persist_dir: the directory to keep them in. In memory where neither is given.
             transformations: What cuts documents into passages, then what changes the passages.
@@ -92,7 +92,7 @@ class VectorStoreIndex:
             progress: Called after every batch, with what is stored by then.
             show_progress: Whether to write progress to standard error.
         """
-        model = embed_model or default_embed_model()
+        model = embed_model or embed_model_for_new_index()
         if store is None and persist_dir is None:
             store = MemoryStore(StoreMeta(model.model_name, dimensions_of(model)))
         elif store is None:
@@ -120,7 +120,7 @@ class VectorStoreIndex:
         show_progress: bool = False,
     ) -> Self:
         """Make an index of documents as `from_documents` does, without blocking; documents are read in a thread."""
-        model = embed_model or default_embed_model()
+        model = embed_model or embed_model_for_new_index()
         if store is None and persist_dir is None:
             store = MemoryStore(StoreMeta(model.model_name, await adimensions_of(model)))
         elif store is None:
@@ -146,8 +146,8 @@ class VectorStoreIndex:
 
         Args:
             path: The index's directory.
-            embed_model: The model the index was built with; where None, the packaged model if the index was built with
-                that.
+            embed_model: The model the index was built with; where None, `Settings.embed_model`, or the packaged model
+                if the index was built with that.
             transformations: What cuts documents into passages, for documents to come.
             batch_size: The passages embedded in one call and written in one step.
             lock_timeout: How long to wait for another writer, in seconds.
@@ -160,7 +160,7 @@ class VectorStoreIndex:
         """
         return cls(
             store := LanceStore.open(path),
-            embed_model=embed_model or packaged_embed_model(store.meta.embed_model),
+            embed_model=embed_model or embed_model_for_index_of(store.meta.embed_model),
             transformations=transformations,
             batch_size=batch_size,
             lock_timeout=lock_timeout,
@@ -179,7 +179,7 @@ class VectorStoreIndex:
         """Open the index in a directory as `open` does, without blocking."""
         return cls(
             store := await LanceStore.aopen(path),
-            embed_model=embed_model or packaged_embed_model(store.meta.embed_model),
+            embed_model=embed_model or embed_model_for_index_of(store.meta.embed_model),
             transformations=transformations,
             batch_size=batch_size,
             lock_timeout=lock_timeout,

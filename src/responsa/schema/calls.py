@@ -25,6 +25,7 @@ class LLMCall:
             is not, where an answer is there already.
         item: Which of several independent answers it is, from 0; None where there is one.
         prompt_tokens: The measured length of the messages, in tokens.
+        most_prompt_tokens: The most they can have, whatever was answered before; None where that is what was measured.
     """
 
     stage: str
@@ -36,6 +37,7 @@ class LLMCall:
     hold_back: Callable[[str, bool], bool] | None = field(default=None, compare=False, repr=False)
     item: int | None = None
     prompt_tokens: int | None = None
+    most_prompt_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 
@@ -28,6 +28,10 @@ class Sampling:
     seed: int | None = None
     output_schema: Mapping[str, Any] | None = field(default=None, hash=False)
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def bounded(self, max_tokens: int) -> Sampling:
+        """Return the same with another limit of the answer's tokens."""
+        return Sampling(max_tokens, self.temperature, self.top_p, self.stop, self.seed, self.output_schema, self.extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +129,7 @@ class LLMMetadata:
     exact_counts: bool = False
     prompt_speed: float | None = None
     output_speed: float | None = None
+
+    def with_window(self, context_window: int, num_output: int) -> LLMMetadata:
+        """Return the same with another window and reserve for an answer."""
+        return replace(self, context_window=context_window, num_output=num_output)

@@ -160,6 +160,30 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "索引 {path} 是用 {index_model}（{index_dimensions} 维）建立的，不是 {given_model}（{given_dimensions} 维）。"
         "请使用原来的模型，或用新模型重建索引。",
     },
+    "chat_store_fault": {
+        "en": "The chat store {location} is faulty.",
+        "zh": "会话存储 {location} 有问题。",
+    },
+    "chat_store_unavailable": {
+        "en": "The chat store {location} cannot be used: {reason}. What was stored before is kept; see to it and try again.",
+        "zh": "会话存储 {location} 无法使用：{reason}。先前存入的内容都在，请处理后重试。",
+    },
+    "chat_store_damaged": {
+        "en": "The chat store {location} cannot be read: {reason}. Restore it from a copy, or move it away to begin anew.",
+        "zh": "无法读取会话存储 {location}：{reason}。请从备份恢复，或移走它后重新开始。",
+    },
+    "chat_store_version_mismatch": {
+        "en": "The chat store {location} has the form {found}, this version knows forms up to {expected}. Install a newer responsa.",
+        "zh": "会话存储 {location} 的格式是 {found}，本版本最高支持 {expected}。请安装更新的 responsa。",
+    },
+    "session_not_found": {
+        "en": "There is no session {session} in the chat store {location}.",
+        "zh": "会话存储 {location} 中没有会话 {session}。",
+    },
+    "message_not_found": {
+        "en": "The session {session} in the chat store {location} has no message {message}.",
+        "zh": "会话存储 {location} 的会话 {session} 中没有消息 {message}。",
+    },
     "embedding_failed": {
         "en": "Embedding failed: {reason}",
         "zh": "嵌入失败：{reason}",
@@ -223,6 +247,7 @@ READING_REASONS: Final[dict[str, dict[str, str]]] = {
         "en": "it is a pipe, socket or device, not a file",
         "zh": "这是管道、套接字或设备，不是文件",
     },
+    "directory": {"en": "it is a directory; give it as input_dir", "zh": "这是一个目录；请用 input_dir 指定"},
     "broken_link": {"en": "the link leads nowhere", "zh": "链接指向的目标不存在"},
     "link_loop": {"en": "the link leads back to a directory already read", "zh": "链接指回已读过的目录"},
     "link_outside": {

@@ -39,6 +39,12 @@ ResponsaError
     │   ├── IndexNotWritable      path, reason
     │   ├── EmbedderNotGiven      path, index_model
     │   └── EmbeddingMismatch     path, index_model, index_dimensions, given_model, given_dimensions
+    ├── ChatStoreFault            location
+    │   ├── ChatStoreUnavailable  location, reason
+    │   ├── ChatStoreDamaged      location, reason
+    │   ├── ChatStoreVersionMismatch  location, found, expected
+    │   ├── SessionNotFound       location, session
+    │   └── MessageNotFound       location, session, message
     ├── EmbeddingFailed           reason
     ├── ReadingFailed             path, reason, detail
     ├── LocalServerFailed         reason
@@ -382,6 +388,50 @@ class EmbeddingMismatch(IndexFault):
     index_dimensions: int
     given_model: str
     given_dimensions: int | None = None
+
+
+@dataclass(eq=False)
+class ChatStoreFault(RunError):
+    """Something is wrong with a store of conversations."""
+
+    location: str
+
+
+@dataclass(eq=False)
+class ChatStoreUnavailable(ChatStoreFault):
+    """The store cannot be reached, read or written now."""
+
+    reason: str = ""
+
+
+@dataclass(eq=False)
+class ChatStoreDamaged(ChatStoreFault):
+    """What the store holds cannot be read."""
+
+    reason: str = ""
+
+
+@dataclass(eq=False)
+class ChatStoreVersionMismatch(ChatStoreFault):
+    """The store was written by a newer version of this package."""
+
+    found: str
+    expected: str
+
+
+@dataclass(eq=False)
+class SessionNotFound(ChatStoreFault):
+    """The store has no such session."""
+
+    session: str
+
+
+@dataclass(eq=False)
+class MessageNotFound(ChatStoreFault):
+    """The session has no such message."""
+
+    session: str
+    message: str
 
 
 @dataclass(eq=False)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 
 class MessageRole(StrEnum):
@@ -22,6 +21,8 @@ class MessageRole(StrEnum):
 class TextBlock:
     """A piece of text."""
 
+    block_type: ClassVar[str] = "text"
+
     text: str
 
 
@@ -36,6 +37,8 @@ class ImageBlock:
         detail: The detail an OpenAI server is asked for.
     """
 
+    block_type: ClassVar[str] = "image"
+
     url: str = ""
     image: bytes = b""
     image_mimetype: str = "image/png"
@@ -46,7 +49,13 @@ class ImageBlock:
         """The address a server is given: `url`, or the bytes as a `data:` address."""
         if self.url:
             return self.url
+        import base64
+
         return f"data:{self.image_mimetype};base64,{base64.b64encode(self.image).decode('ascii')}"
+
+    def inline_url(self) -> str:
+        """Return `address`, as templates written for LlamaIndex ask for it."""
+        return self.address
 
 
 ContentBlock: TypeAlias = TextBlock | ImageBlock

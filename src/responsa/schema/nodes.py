@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -23,6 +20,8 @@ class MetadataMode(StrEnum):
 
 
 def _new_id() -> str:
+    import uuid
+
     return str(uuid.uuid4())
 
 
@@ -64,6 +63,9 @@ class TextNode:
     @property
     def hash(self) -> str:
         """SHA-256 of the text and metadata, in hexadecimal: equal for equal content."""
+        import hashlib
+        import json
+
         content = json.dumps([self.text, self.metadata], ensure_ascii=False, sort_keys=True, default=str)
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -171,6 +173,11 @@ class QueryBundle:
 
     def __str__(self) -> str:
         return self.query_str
+
+
+def as_sources(nodes: Iterable[NodeWithScore | TextNode] | None) -> list[NodeWithScore]:
+    """Return passages with their scores; a bare passage has none."""
+    return [node if isinstance(node, NodeWithScore) else NodeWithScore(node) for node in nodes or ()]
 
 
 def as_query(query: str | QueryBundle) -> QueryBundle:

@@ -32,6 +32,18 @@ NOTICE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "The rewritten question was not used ({reason}); the search was made with your own words.",
         "zh": "改写后的问题没有采用（{reason}）；检索使用了您的原话。",
     },
+    "memory_message_cut": {
+        "en": "A message ({role}) of {tokens} tokens was cut to {room} tokens, the most the memory's limit leaves it.",
+        "zh": "一条消息（{role}）有 {tokens} 个词元，被截到记忆上限所允许的 {room} 个。",
+    },
+    "memory_block_cut": {
+        "en": "The memory block {block} was cut to {room} tokens, the most the memory's limit leaves it.",
+        "zh": "记忆块 {block} 被截到记忆上限所允许的 {room} 个词元。",
+    },
+    "memory_block_failed": {
+        "en": "The memory block {block} failed: {reason} Nothing is lost; it is tried again with the next message.",
+        "zh": "记忆块 {block} 失败：{reason} 没有丢失内容，下一条消息时会重试。",
+    },
     "step_failed": {
         "en": "The step {stage} failed: {reason} The rest was kept.",
         "zh": "步骤 {stage} 失败：{reason} 其余结果已保留。",

@@ -168,5 +168,10 @@ class Plan:
 def planned(call: LLMCall, wave: int = 0) -> PlannedCall:
     """Return what a plan keeps of a call."""
     return PlannedCall(
-        call.stage, call.prompt_tokens or 0, call.sampling.max_tokens or 0, call.spans, wave, call.visible
+        call.stage,
+        call.most_prompt_tokens or call.prompt_tokens or 0,
+        call.sampling.max_tokens or 0,
+        call.spans,
+        wave,
+        call.visible,
     )

@@ -123,12 +123,20 @@ class Response:
         return self.text or self.placeholder
 
 
-def format_sources(source_nodes: list[NodeWithScore], length: int = 100) -> str:
-    """Return sources, a paragraph each, with at most `length` characters of each text."""
-    return "\n\n".join(
-        f"> Source (Doc id: {source.node_id}): {textwrap.shorten(source.text, max(length, 4), placeholder='...')}"
-        for source in source_nodes
-    )
+def format_sources(source_nodes: list[NodeWithScore], length: int = 100, *, trim_text: bool = True) -> str:
+    """Return sources, a paragraph each, with at most `length` characters of each text, or with all of it."""
+
+    def shown(text: str) -> str:
+        return textwrap.shorten(text, max(length, 4), placeholder="...") if trim_text else text
+
+    return "\n\n".join(f"> Source (Doc id: {source.node_id}): {shown(source.text)}" for source in source_nodes)
+
+
+def _joined(pieces: list[Any]) -> str:
+    """Return the text of a stream's pieces; of partial objects, the last one's JSON."""
+    if pieces and not isinstance(pieces[-1], str):
+        return str(pieces[-1].model_dump_json())
+    return "".join(pieces)
 
 
 class StreamingResponse:
@@ -138,23 +146,23 @@ class StreamingResponse:
     any way, continues where the reading stopped.
 
     Args:
-        pieces: The answer's text in pieces; its return value is the whole `Response`.
+        pieces: The answer's text in pieces, or partial objects; its return value is the whole `Response`.
         source_nodes: The passages retrieved.
     """
 
-    def __init__(self, pieces: Generator[str, None, Response], source_nodes: list[NodeWithScore]) -> None:
+    def __init__(self, pieces: Generator[Any, None, Response], source_nodes: list[NodeWithScore]) -> None:
         self._pieces = pieces
-        self._read: list[str] = []
+        self._read: list[Any] = []
         self._response: Response | None = None
         self.source_nodes = source_nodes
         self.metadata = {source.node_id: dict(source.metadata) for source in source_nodes}
 
     @property
-    def response_gen(self) -> Generator[str, None, None]:
+    def response_gen(self) -> Generator[Any, None, None]:
         """The answer's text in pieces, as they come."""
         return self._generate()
 
-    def _generate(self) -> Generator[str, None, None]:
+    def _generate(self) -> Generator[Any, None, None]:
         yield from list(self._read)
         while self._response is None:
             try:
@@ -171,8 +179,8 @@ class StreamingResponse:
 
     @property
     def response_txt(self) -> str:
-        """What was read so far."""
-        return "".join(self._read)
+        """What was read so far; of an object, its JSON as far as it has come."""
+        return _joined(self._read)
 
     def close(self) -> None:
         """Stop the answer and close its request."""
@@ -189,9 +197,9 @@ class StreamingResponse:
         for piece in self._generate():
             print(piece, end="", flush=True)
 
-    def get_formatted_sources(self, length: int = 100) -> str:
-        """Return the sources, a paragraph each, with at most `length` characters of each text."""
-        return format_sources(self.source_nodes, length)
+    def get_formatted_sources(self, length: int = 100, trim_text: bool = True) -> str:
+        """Return the sources, a paragraph each, with at most `length` characters of each text, or with all of it."""
+        return format_sources(self.source_nodes, length, trim_text=trim_text)
 
     def __str__(self) -> str:
         return str(self.get_response())
@@ -201,27 +209,27 @@ class AsyncStreamingResponse:
     """An answer that is still being written, read without blocking; see `StreamingResponse`.
 
     Args:
-        pieces: The answer's text in pieces, and last the whole `Response`.
+        pieces: The answer's text in pieces, or partial objects, and last the whole `Response`.
         source_nodes: The passages retrieved.
     """
 
-    def __init__(self, pieces: AsyncGenerator[str | Response, None], source_nodes: list[NodeWithScore]) -> None:
+    def __init__(self, pieces: AsyncGenerator[Any, None], source_nodes: list[NodeWithScore]) -> None:
         self._pieces = pieces
-        self._read: list[str] = []
+        self._read: list[Any] = []
         self._response: Response | None = None
         self.source_nodes = source_nodes
         self.metadata = {source.node_id: dict(source.metadata) for source in source_nodes}
 
-    def async_response_gen(self) -> AsyncGenerator[str, None]:
+    def async_response_gen(self) -> AsyncGenerator[Any, None]:
         """Return the answer's text in pieces, as they come."""
         return self._generate()
 
     @property
-    def response_gen(self) -> AsyncGenerator[str, None]:
+    def response_gen(self) -> AsyncGenerator[Any, None]:
         """The answer's text in pieces, as they come."""
         return self._generate()
 
-    async def _generate(self) -> AsyncGenerator[str, None]:
+    async def _generate(self) -> AsyncGenerator[Any, None]:
         for piece in list(self._read):
             yield piece
         if self._response is not None:
@@ -239,8 +247,8 @@ class AsyncStreamingResponse:
 
     @property
     def response_txt(self) -> str:
-        """What was read so far."""
-        return "".join(self._read)
+        """What was read so far; of an object, its JSON as far as it has come."""
+        return _joined(self._read)
 
     async def aclose(self) -> None:
         """Stop the answer and close its request."""
@@ -257,6 +265,10 @@ class AsyncStreamingResponse:
         async for piece in self._generate():
             print(piece, end="", flush=True)
 
-    def get_formatted_sources(self, length: int = 100) -> str:
-        """Return the sources, a paragraph each, with at most `length` characters of each text."""
-        return format_sources(self.source_nodes, length)
+    def get_formatted_sources(self, length: int = 100, trim_text: bool = True) -> str:
+        """Return the sources, a paragraph each, with at most `length` characters of each text, or with all of it."""
+        return format_sources(self.source_nodes, length, trim_text=trim_text)
+
+    def __str__(self) -> str:
+        """Return what was read so far: reading on would block."""
+        return self.response_txt

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Seque
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from responsa.llms.base import LLM
 from responsa.schema.completions import Delta, Finish, LLMMetadata, Sampling, StreamItem, Usage
 from responsa.schema.errors import ContextWindowExceeded
 from responsa.schema.messages import ChatMessage, ImageBlock
@@ -19,7 +20,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9]+|\s+|[^A-Za-z0-9\s]")
 _MESSAGE_TOKENS: Final = 4
 
 
-class ScriptedLLM:
+class ScriptedLLM(LLM):
     """An LLM that gives the answers it was told to, in pieces, and refuses prompts larger than its window.
 
     Args:

@@ -33,10 +33,11 @@ _ROWS: Final = (
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate from above how many tokens a text has, whatever the model.
+    """Estimate from above how many tokens a text has, for models that know its language.
 
-    English is counted about a quarter too high, Chinese up to twice too high for models trained on it; tokenizers
-    without Chinese words come near the estimate. Takes about 30 nanoseconds a character.
+    Qwen2.5 counts 0.65 of the estimate in the mean and never more than 0.9, in English and Chinese; a vocabulary
+    without Chinese words (SmolLM2) counts up to a quarter more than the estimate in Chinese. Takes about 30 nanoseconds
+    a character.
 
     Args:
         text: Any text.

@@ -118,10 +118,9 @@ def _stem(word: str) -> str:
 
 @cache
 def _stemmer() -> Any:
-    # Not snowballstemmer.stemmer(): that takes PyStemmer where it is installed, and stems must not differ by machine.
-    from snowballstemmer.english_stemmer import EnglishStemmer
+    from Stemmer import Stemmer
 
-    return EnglishStemmer()
+    return Stemmer("english", 0)  # without its own cache: there is one above
 
 
 @cache
@@ -147,7 +146,7 @@ _FUNCTION_WORDS_EN: Final = (
     "we're we've weren't won't wouldn't you'd you'll you're you've"
 )
 _FUNCTION_WORDS_ZH: Final = (
-    "的 了 和 与 或 及 而 在 是 有 被 把 将 对 从 到 于 以 之 其 这 那 这个 那个 这些 那些 哪 哪些 哪个 什么 "
+    "的 了 和 与 或 及 而 在 是 为 有 被 把 将 对 从 到 于 以 由 之 其 该 这 那 这个 那个 这些 那些 哪 哪些 哪个 什么 "
     "怎么 怎样 如何 为什么 为何 吗 呢 吧 啊 呀 我 你 您 他 她 它 我们 你们 他们 她们 它们 也 都 就 还 又 很 "
     "更 最 不 没 没有 一个 一种 上 下 中 里 着 过 地 得 个 等 并 但 但是 如果 因为 所以 可以 会 能 要 请问 请 "
     "几 多少 时候 谁"

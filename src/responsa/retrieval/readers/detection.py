@@ -11,6 +11,7 @@ import zlib
 from enum import StrEnum
 from typing import Final
 
+from .files import read_at_most
 from .parts import SourceFile
 
 _GZIP: Final = b"\x1f\x8b"
@@ -72,7 +73,7 @@ def unpacked(source: SourceFile) -> SourceFile:
         return source
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(source.data)) as packed:
-            data = packed.read(source.max_bytes + 1)
+            data = read_at_most(packed, source.max_bytes + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise source.failed("damaged", f"gzip: {error}") from None
     if len(data) > source.max_bytes:

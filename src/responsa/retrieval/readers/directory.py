@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import importlib
 import itertools
@@ -67,6 +68,7 @@ class SimpleDirectoryReader:
         >>> from responsa.samples import path
         >>> documents = SimpleDirectoryReader(path()).load_data()
         >>> documents[0].metadata["file_name"]
+        'cluster.md'
     """
 
     def __init__(
@@ -114,6 +116,10 @@ class SimpleDirectoryReader:
     def load_data(self) -> list[Document]:
         """Read all files and return their documents; `report` then says what became of each file."""
         return list(self.iter_data())
+
+    async def aload_data(self) -> list[Document]:
+        """Read all files in a worker thread, without blocking the event loop."""
+        return await asyncio.to_thread(self.load_data)
 
     def iter_data(self, *, is_unchanged: Callable[[str, str], bool] | None = None) -> Iterator[Document]:
         """Yield the documents file by file; no more than one file is held at a time.
@@ -172,7 +178,9 @@ class SimpleDirectoryReader:
 
 def _check_encoding(encoding: str) -> None:
     try:
-        b"".decode(encoding)
+        b"a".decode(encoding)
+    except UnicodeDecodeError:
+        return
     except LookupError:
         raise InvalidOption("encoding", encoding, "the name of a text encoding, such as utf-8 or gb18030") from None
 

@@ -66,7 +66,7 @@ def _decoded(source: SourceFile, declared: str | None) -> str:
         except (UnicodeDecodeError, LookupError):
             raise source.failed("wrong_encoding", source.encoding) from None
     sample = data[:_SAMPLE_BYTES]
-    if b"\0" in sample:
+    if sample.count(0) * 20 > len(sample) or (b"\0" in sample and _strictly(data, "utf-8") is None):
         return _decoded_wide(source, sample)
     for candidate in ("utf-8", _canonical(declared)):
         if candidate is not None and (text := _strictly(data, candidate)) is not None:

@@ -7,9 +7,13 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from io import BufferedIOBase
 from pathlib import Path
+from typing import Final
 
 from responsa.schema.errors import ReadingFailed
+
+_PIECE_BYTES: Final = 262_144
 
 
 def shown(path: Path) -> str:
@@ -115,13 +119,18 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
     try:
         # O_NONBLOCK: opening a pipe that nobody writes to must not wait.
         opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(opened, "rb") as file:
-            status = os.fstat(file.fileno())
+        try:
+            status = os.fstat(opened)
+            if stat.S_ISDIR(status.st_mode):
+                raise ReadingFailed(shown(path), "directory")
             if not stat.S_ISREG(status.st_mode):
                 raise ReadingFailed(shown(path), "special_file")
             if status.st_size > max_bytes:
                 raise ReadingFailed(shown(path), "too_large", str(status.st_size))
-            data = file.read(max_bytes + 1)
+            with open(opened, "rb", closefd=False) as file:
+                data = read_at_most(file, max_bytes + 1)
+        finally:
+            os.close(opened)
     except FileNotFoundError:
         raise ReadingFailed(shown(path), "missing") from None
     except OSError as error:
@@ -129,6 +138,15 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise ReadingFailed(shown(path), "too_large", f"{max_bytes}+")
     return data
+
+
+def read_at_most(file: BufferedIOBase, limit: int) -> bytes:
+    """Return a file's content up to `limit` bytes, without setting aside memory for all of them."""
+    pieces: list[bytes] = []
+    while limit > 0 and (piece := file.read(min(limit, _PIECE_BYTES))):
+        pieces.append(piece)
+        limit -= len(piece)
+    return b"".join(pieces)
 
 
 def reason_of(error: OSError) -> str:

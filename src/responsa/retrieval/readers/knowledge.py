@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from responsa.retrieval.splitting.structure import TITLE_PATH_SEPARATOR
 from responsa.schema.identity import fingerprint
 
 from .encodings import decode
@@ -90,4 +91,4 @@ def _part(entry: dict[str, str], key: str, source: SourceFile) -> Part:
             texts.append(entry[name])
     title = entry.get("title", source.stem)
     path = [title, *([entry["question"]] if "question" in entry else [])]
-    return Part("\n\n".join(texts), {**entry, "title": title, "title_path": " › ".join(path)}, key)
+    return Part("\n\n".join(texts), {**entry, "title": title, "title_path": TITLE_PATH_SEPARATOR.join(path)}, key)

@@ -6,7 +6,10 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
+
+from responsa.retrieval.splitting.structure import TITLE_PATH_SEPARATOR
 
 from .parts import Part, SourceFile
 
@@ -55,7 +58,7 @@ def read_pdf(source: SourceFile) -> Iterator[Part]:
             text = _joined(piece)
             if text.strip():
                 headings = [title, *(heading for _, heading in path_here if heading != title)]
-                metadata = {"title": title, "title_path": " › ".join(headings), "page": number}
+                metadata = {"title": title, "title_path": TITLE_PATH_SEPARATOR.join(headings), "page": number}
                 yield Part(text, metadata, f"page {number}" if not index else f"page {number}.{index}")
     if len(empty) == len(pages):
         raise source.failed("scanned")
@@ -160,7 +163,7 @@ def _joined(lines: list[str]) -> str:
     """Join a page's lines; full lines of Chinese are joined without a break, as it has no spaces."""
     widest = max(map(_columns, lines), default=0)
     text: list[str] = []
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
         text.append(line)
         wraps = _CHINESE.match(line[-1:]) and _CHINESE.match(following[:1]) and _columns(line) * 5 >= widest * 4
         text.append("" if wraps else "\n")

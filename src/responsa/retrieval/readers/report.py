@@ -54,7 +54,8 @@ class FileReport:
         if chinese:
             line = f"{self.path}：已读取，{self.documents} 个文档，{self.characters} 个字符"
         else:
-            line = f"{self.path}: read, {self.documents} documents, {self.characters} characters"
+            documents = "1 document" if self.documents == 1 else f"{self.documents} documents"
+            line = f"{self.path}: read, {documents}, {self.characters} characters"
         return ("；" if chinese else "; ").join([line, *(note.render(language) for note in self.notes)])
 
 

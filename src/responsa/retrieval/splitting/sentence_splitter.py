@@ -10,10 +10,8 @@ from responsa.schema.identity import fingerprint
 from responsa.schema.nodes import Document, TextNode
 from responsa.tokens.estimate import estimate_tokens
 
-from .structure import sections
+from .structure import TITLE_PATH_SEPARATOR, sections
 from .units import Boundary, TokenCount, Unit, units_of
-
-TITLE_PATH_SEPARATOR: Final = " › "
 
 # Metadata that speaks of a whole file and would make every passage new when one of them changes.
 _OF_THE_FILE_ONLY: Final = frozenset({"file_hash"})
@@ -84,7 +82,7 @@ class SentenceSplitter:
     def _passages(self, text: str, *, markdown: bool) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         """Yield where each passage starts and ends and the headings it stands under."""
         units = units_of(text, sections(text, markdown=markdown), self.chunk_size, self.token_counter)
-        first = covered = last_end = 0
+        first = covered = 0
         while first < len(units):
             after = self._fitting(text, units, first, self._best_end(units, first))
             if after <= covered:
@@ -92,9 +90,7 @@ class SentenceSplitter:
                 first = covered
                 continue
             start, end = _trimmed(text, units[first].start, units[after - 1].end)
-            if start < end and end > last_end:
-                yield start, end, _common_path(units[first:after])
-                last_end = end
+            yield start, end, _common_path(units[first:after])
             covered = after
             first = self._overlapping(units, first, after) if after < len(units) else after
 

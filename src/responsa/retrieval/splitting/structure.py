@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 LONGEST_HEADING: Final = 120
+TITLE_PATH_SEPARATOR: Final = " › "
 
 _FRONT_MATTER: Final = re.compile(r"---[ \t]*\r?\n(?:[^\n]*\n){1,100}?---[ \t]*(?:\r?\n|\Z)")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?=\s|\Z)")

@@ -53,7 +53,18 @@ def units_of(text: str, parts: list[Section], limit: int, count: TokenCount) -> 
             for block in section.blocks:
                 units.extend(_units_of_block(text, block, section.path, limit, count))
         units[-1].boundary = Boundary.NEVER if section.is_bare else Boundary.SECTION
-    return units
+    return _without_blank(text, units)
+
+
+def _without_blank(text: str, units: list[Unit]) -> list[Unit]:
+    """Leave out units of white space alone; the unit before one ends where it ended, as well for a passage."""
+    kept: list[Unit] = []
+    for unit in units:
+        if not text[unit.start].isspace() or text[unit.start : unit.end].strip():
+            kept.append(unit)
+        elif kept:
+            kept[-1].boundary = unit.boundary
+    return kept
 
 
 def _units_of_block(text: str, block: Block, path: tuple[str, ...], limit: int, count: TokenCount) -> Iterator[Unit]:

@@ -36,11 +36,11 @@ SMALL_FILES: Final = 20
 VECTOR_SEGMENTS: Final = 8
 """The pieces of the vector index after which it is built anew as one."""
 WRITES_BETWEEN: Final = 64
-"""The writes after which a long ingest brings the indexes up to date, if it has grown the table by half."""
+"""The writes after which a long ingest brings the indexes up to date, if it has doubled the table."""
 REFINE: Final = 3
 """The candidates that are compared exactly, for each passage asked for."""
-KEPT_FOR: Final = timedelta(minutes=10)
-"""How long older versions are kept for readers that still use them."""
+KEPT_FOR: Final = timedelta(minutes=1)
+"""How long older versions are kept for searches that are under way; each search begins with the newest."""
 CHECK_FOR_NEWS: Final = timedelta(0)
 """Every read sees what any process has written."""
 
@@ -134,9 +134,9 @@ class LanceStore(AsyncStore):
 
     async def areplace_documents(self, documents: Sequence[StoredDocument]) -> None:
         """Store documents, each in place of what was stored under its identity, all in one step."""
-        new = await asyncio.to_thread(documents_table, documents, self._meta.dimensions)
         these = one_of("doc_id", [rows.stored_id(document.doc_id) for document in documents])
         with self._directory.writing():
+            new = await asyncio.to_thread(documents_table, documents, self._meta.dimensions)
             if not documents or not await self._table.count_rows(these):
                 await self._append(new)
             else:
@@ -146,8 +146,8 @@ class LanceStore(AsyncStore):
 
     async def aadd_nodes(self, nodes: Sequence[TextNode], vectors: Sequence[array[float]]) -> None:
         """Store passages, each in place of the one with its identity; other passages of their documents stay."""
-        new = await asyncio.to_thread(nodes_table, nodes, vectors, self._meta.dimensions)
         with self._directory.writing():
+            new = await asyncio.to_thread(nodes_table, nodes, vectors, self._meta.dimensions)
             if new.num_rows:
                 upsert = self._table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
                 await upsert.execute(new)
@@ -249,7 +249,7 @@ class LanceStore(AsyncStore):
         """Keep a long ingest from leaving a thousand small files, each of which slows every search until its end."""
         self._new_rows += n_rows
         self._new_writes += 1
-        if self._new_writes >= WRITES_BETWEEN and 2 * self._new_rows >= await self.acount() - self._new_rows:
+        if self._new_writes >= WRITES_BETWEEN and 2 * self._new_rows >= await self.acount():
             with self._directory.writing():
                 await self._table.optimize(cleanup_older_than=KEPT_FOR)
             self._new_rows = self._new_writes = 0

@@ -91,12 +91,18 @@ def _label(key: str, relation: str, value: Any) -> str | None:
     return label
 
 
+_READABLE: Final = json.JSONEncoder(ensure_ascii=False, default=str)
+_ESCAPED: Final = json.JSONEncoder(default=str)
+
+
 def _json(values: Mapping[str, Any]) -> str:
-    text = json.dumps(values, ensure_ascii=False, default=str)
-    return text if _is_unicode(text) else json.dumps(values, default=str)
+    text = _READABLE.encode(values)
+    return text if _is_unicode(text) else _ESCAPED.encode(values)
 
 
 def _is_unicode(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

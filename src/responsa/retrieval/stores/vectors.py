@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
+from typing import Final
 
 from responsa.schema.errors import EmbeddingFailed, EmbeddingMismatch
 
 from .contract import Store
+
+NEAR_ONE: Final = 1e-6
+"""What 32-bit floats cannot tell from nothing."""
 
 
 def unit_vector(vector: Sequence[float]) -> array[float]:
@@ -23,7 +27,9 @@ def unit_vector(vector: Sequence[float]) -> array[float]:
         length = math.nan
     if not math.isfinite(length):
         raise EmbeddingFailed("a vector holds something that is not a finite number.")
-    return array("f", [number / length for number in vector] if length else vector)
+    if length == 0 or abs(length - 1) < NEAR_ONE:
+        return array("f", vector)
+    return array("f", [number / length for number in vector])
 
 
 def checked_vector(vector: Sequence[float], store: Store, given_model: str | None = None) -> array[float]:

@@ -1,0 +1,55 @@
+"""What of an answer has reached the user, event by event: what is stored if it breaks off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from responsa.schema.completions import Delta
+from responsa.schema.events import AnswerReplaced, Done, Event, ReasoningDelta, TextDelta
+from responsa.schema.response import Response
+
+
+class Delivered:
+    """Follows the events of a turn.
+
+    Attributes:
+        reasoning: The model's reasoning in the call that speaks now.
+    """
+
+    def __init__(self) -> None:
+        self.reasoning = ""
+        self._number: int | None = None
+
+    def after(self, event: Event) -> Delta | str | Done | None:
+        """Return what an event changes: a further piece, a text in the place of all so far, the end, or nothing."""
+        if isinstance(event, TextDelta):
+            begun, self._number = self._number, event.number
+            return Delta(event.text) if begun in (None, event.number) else event.text
+        if isinstance(event, ReasoningDelta):
+            self.reasoning = event.text if self._number not in (None, event.number) else self.reasoning + event.text
+            return Delta(reasoning=event.text)
+        if isinstance(event, AnswerReplaced):
+            return event.text
+        return event if isinstance(event, Done) else None
+
+
+def stored_extra(response: Response) -> dict[str, Any]:
+    """Return what is stored beside an answer: its outcome, its sources and its citations, as JSON can hold them."""
+    return {
+        "outcome": response.outcome.value,
+        "searched_with": response.searched_with,
+        "sources": [
+            {"node_id": source.node_id, "score": source.score, "text": source.text, "metadata": source.metadata}
+            for source in response.source_nodes
+        ],
+        "citations": [
+            {
+                "number": one.number,
+                "origin": one.origin,
+                "sentence": one.sentence,
+                "quote": one.quote,
+                "known": one.known,
+            }
+            for one in response.citations
+        ],
+    }

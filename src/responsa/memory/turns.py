@@ -1,0 +1,251 @@
+"""The writing of a turn: nothing that was said or delivered is lost, and nothing is written twice."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from responsa.programs.effects import Program
+from responsa.schema.errors import ChatStoreFault, InvalidOption
+from responsa.schema.messages import ChatMessage, MessageRole
+from responsa.schema.protocols import ChatStore
+from responsa.schema.stored import StoredMessage
+
+from .chat_stores.serialization import plain
+from .store_steps import added, listed, replaced
+from .writers import is_gone, this_writer
+
+FLUSH_SECONDS: Final = 0.5  # text is delivered between flushes too: what a crash loses stays under one second
+CLOSED: Final = "closed"
+PROCESS_ENDED: Final = "process_ended"
+
+
+class Turn:
+    """A user's message and the answer that is being written to it.
+
+    Made by `Memory.begin_turn`, which stores the message with an empty partial answer before any model is asked. The
+    answer is stored for good once: by the first `finish` or `interrupt`; what comes after is ignored.
+
+    Args:
+        store: Where it is written.
+        session_id: The session.
+        user: The user's message as it is stored.
+        answer: The answer as it was begun.
+        clock: Tells the time in seconds.
+    """
+
+    def __init__(
+        self,
+        store: ChatStore,
+        session_id: str,
+        user: StoredMessage,
+        answer: StoredMessage,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.session_id = session_id
+        self.user = user
+        self._store = store
+        self._answer = answer
+        self._clock = clock
+        self._texts: list[str] = []
+        self._reasonings: list[str] = []
+        self._flushed = clock()
+        self._ended = False
+
+    @property
+    def answer(self) -> StoredMessage:
+        """The answer as it stands."""
+        return self._answer if self._ended else self._as_it_stands()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is stored for good."""
+        return self._ended
+
+    def delta(self, text: str = "", *, reasoning: str = "") -> None:
+        """Take a piece that was delivered; every half second what there is so far is stored."""
+        if (due := self._take(text, reasoning)) is not None:
+            try:
+                self._store.replace_message(self.session_id, due, expected="partial")
+            except ChatStoreFault:
+                return  # the next flush writes it all again, and the end raises what still fails
+
+    async def adelta(self, text: str = "", *, reasoning: str = "") -> None:
+        """Take a piece without blocking; see `delta`."""
+        if (due := self._take(text, reasoning)) is not None:
+            try:
+                await self._store.areplace_message(self.session_id, due, expected="partial")
+            except ChatStoreFault:
+                return  # as in `delta`
+
+    def replace(self, text: str) -> None:
+        """Put `text` in the place of all the text so far: a draft was replaced."""
+        self._texts = []
+        self.delta(text)
+
+    async def areplace(self, text: str) -> None:
+        """Put `text` in the place of all the text so far, without blocking."""
+        self._texts = []
+        await self.adelta(text)
+
+    def finish(
+        self, text: str | None = None, reasoning: str | None = None, extra: dict[str, Any] | None = None
+    ) -> None:
+        """Store the whole answer.
+
+        Args:
+            text: The answer's text; what was delivered when left out.
+            reasoning: The model's reasoning; what was delivered when left out.
+            extra: What belongs to it besides, such as sources and citations.
+
+        Raises:
+            ChatStoreFault: It could not be stored; calling again tries again.
+        """
+        self._end(self._whole(text, reasoning, extra))
+
+    async def afinish(
+        self, text: str | None = None, reasoning: str | None = None, extra: dict[str, Any] | None = None
+    ) -> None:
+        """Store the whole answer without blocking; see `finish`."""
+        await self._aend(self._whole(text, reasoning, extra))
+
+    def interrupt(self, reason: str = CLOSED, extra: dict[str, Any] | None = None) -> None:
+        """Store what was delivered so far, as interrupted.
+
+        Args:
+            reason: Why: "closed", or an error's text.
+            extra: What belongs to it besides.
+
+        Raises:
+            ChatStoreFault: It could not be stored; calling again tries again.
+        """
+        self._end(self._broken(reason, extra))
+
+    async def ainterrupt(self, reason: str = CLOSED, extra: dict[str, Any] | None = None) -> None:
+        """Store what was delivered so far, as interrupted, without blocking; see `interrupt`."""
+        await self._aend(self._broken(reason, extra))
+
+    def _take(self, text: str, reasoning: str) -> StoredMessage | None:
+        """Keep a piece; return what is to be written now, if anything is."""
+        if self._ended:
+            return None
+        if text:
+            self._texts.append(text)
+        if reasoning:
+            self._reasonings.append(reasoning)
+        now = self._clock()
+        if now - self._flushed < FLUSH_SECONDS:
+            return None
+        self._flushed = now
+        return self._as_it_stands()
+
+    def _as_it_stands(self) -> StoredMessage:
+        return replace(
+            self._answer,
+            message=ChatMessage(MessageRole.ASSISTANT, "".join(self._texts)),
+            reasoning="".join(self._reasonings),
+        )
+
+    def _whole(self, text: str | None, reasoning: str | None, extra: dict[str, Any] | None) -> StoredMessage:
+        delivered = self._as_it_stands()
+        return replace(
+            delivered,
+            message=delivered.message if text is None else ChatMessage(MessageRole.ASSISTANT, text),
+            reasoning=delivered.reasoning if reasoning is None else reasoning,
+            status="complete",
+            writer="",
+            extra={**delivered.extra, **plain(extra or {})},  # an odd value in it must not cost the answer
+        )
+
+    def _broken(self, reason: str, extra: dict[str, Any] | None) -> StoredMessage:
+        return replace(self._whole(None, None, extra), status="interrupted", reason=reason)
+
+    def _end(self, last: StoredMessage) -> None:
+        if self._ended:
+            return
+        before, self._answer, self._ended = self._answer, last, True
+        try:
+            self._store.replace_message(self.session_id, last)
+        except ChatStoreFault:
+            self._answer, self._ended = before, False
+            raise
+
+    async def _aend(self, last: StoredMessage) -> None:
+        if self._ended:
+            return
+        before, self._answer, self._ended = self._answer, last, True
+        writing = asyncio.ensure_future(self._store.areplace_message(self.session_id, last))
+        try:
+            await asyncio.shield(writing)  # a task that is cancelled here still stores how its answer ended
+        except ChatStoreFault:
+            self._answer, self._ended = before, False
+            raise
+
+
+def open_turn(store: ChatStore, session_id: str, message: ChatMessage) -> Program[Turn]:
+    """Store a user's message and begin its answer.
+
+    The same message again after an answer that broke off, or that never began, is a retry: it goes on with that turn,
+    and the text that had been delivered is kept in the new answer's `extra["earlier"]`.
+    """
+    messages = yield from recovered(store, session_id)
+    retried = yield from _retried(store, session_id, messages, message)
+    if retried is not None:
+        return retried
+    user = StoredMessage(message)
+    answer = _begun(user)
+    yield from added(store, session_id, (user, answer))
+    return Turn(store, session_id, user, answer)
+
+
+def recovered(store: ChatStore, session_id: str) -> Program[list[StoredMessage]]:
+    """Return a session's messages, those that a dead process left partial marked as interrupted."""
+    messages = yield from listed(store, session_id)
+    now = time.time()
+    for position, message in enumerate(messages):
+        if message.status == "partial" and is_gone(message.writer, message.created, now):
+            broken = replace(message, status="interrupted", reason=PROCESS_ENDED, writer="")
+            if (yield from replaced(store, session_id, broken, "partial")):
+                messages[position] = broken
+    return messages
+
+
+def _begun(user: StoredMessage, **fields: Any) -> StoredMessage:
+    return StoredMessage(
+        ChatMessage(MessageRole.ASSISTANT, ""), turn=user.id, status="partial", writer=this_writer(), **fields
+    )
+
+
+def _retried(
+    store: ChatStore, session_id: str, messages: Sequence[StoredMessage], message: ChatMessage
+) -> Program[Turn | None]:
+    """Go on with the last turn if it asked the same and has no whole answer; another process may be quicker."""
+    if not messages:
+        return None
+    last = messages[-1]
+    if last.message == message and last.status == "complete":
+        answer = _begun(last, id=f"{last.id}.answer")
+        try:
+            yield from added(store, session_id, (answer,))
+        except InvalidOption:
+            return None
+        return Turn(store, session_id, last, answer)
+    user = next((one for one in messages if one.id == last.turn), None)
+    if last.status != "interrupted" or user is None or user.message != message:
+        return None
+    answer = _begun(user, id=last.id, extra=_earlier(last))
+    if not (yield from replaced(store, session_id, answer, "interrupted")):
+        return None
+    return Turn(store, session_id, user, answer)
+
+
+def _earlier(broken: StoredMessage) -> dict[str, Any]:
+    """Keep what was delivered before a retry."""
+    earlier = list(broken.extra.get("earlier", ()))
+    if broken.content:
+        earlier.append({"text": broken.content, "reason": broken.reason, "created": broken.created})
+    return {"earlier": earlier} if earlier else {}

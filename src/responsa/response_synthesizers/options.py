@@ -1,0 +1,39 @@
+"""The keywords that every mode takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
+
+from responsa.instrumentation import CallbackManager
+from responsa.packing.chat_prompt_helper import ChatPromptHelper
+from responsa.packing.prompt_helper import PromptHelper
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+class SynthesizerOptions(TypedDict, total=False):
+    """What `BaseSynthesizer` takes beside the LLM; its docstring says what each is."""
+
+    streaming: bool
+    output_cls: type[BaseModel] | None
+    prompt_helper: PromptHelper | None
+    chat_prompt_helper: ChatPromptHelper | None
+    callback_manager: CallbackManager | None
+    verbose: bool
+    multimodal: bool
+    use_async: bool | None
+    concurrency: int | None
+    language: Literal["auto", "en", "zh"] | None
+    empty_response: str | None
+
+
+ALL_OPTIONS: Final = frozenset(SynthesizerOptions.__annotations__)
+# What is left of them for a mode that makes no call.
+OPTIONS_WITHOUT_CALLS: Final = ALL_OPTIONS - {
+    "output_cls",
+    "prompt_helper",
+    "chat_prompt_helper",
+    "use_async",
+    "concurrency",
+}

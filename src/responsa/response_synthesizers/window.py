@@ -1,0 +1,113 @@
+"""What one call may use of the LLM's window, and the prompts of a template that fit into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from responsa.packing.budget import MARGIN, MIN_ROOM, Budget, share_out
+from responsa.packing.fitting import Builder, Fitted, Messages, Packer, fit
+from responsa.packing.history import fit_history
+from responsa.packing.packer import Counted, count_passages, pack
+from responsa.packing.passages import EMPTY, Pack, Passage
+from responsa.programs import Program, measure, warn
+from responsa.prompts import BasePromptTemplate
+
+from .task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What one call may use, in tokens.
+
+    Args:
+        size: All that prompt and answer may have together.
+        wanted: What an answer is to have.
+        image_tokens: What a picture counts.
+        pack_limit: The most a pack may have, where that was limited.
+        schema_tokens: Kept free for a schema that the LLM may add to the prompt.
+    """
+
+    size: int
+    wanted: int
+    image_tokens: int
+    pack_limit: int | None = None
+    schema_tokens: int = 0
+
+    def share_out(self, fixed: int, *, min_room: int = MIN_ROOM) -> Budget:
+        """Share it out beside messages of `fixed` tokens; see `responsa.packing.budget.share_out`."""
+        fixed += self.schema_tokens
+        return share_out(self.size, fixed, self.wanted, min_room=min_room, pack_limit=self.pack_limit)
+
+    def count(self, task: Task) -> Program[Counted]:
+        """Count the tokens of the task's passages."""
+        return count_passages(task.passages, self.image_tokens)
+
+    def fit_history(self, task: Task, build: Callable[[Task], Messages]) -> Program[Task]:
+        """Return the task with as many of the newest turns as leave a quarter of the window for context."""
+        if not task.history:
+            return task
+        (fixed,) = yield from measure([build(replace(task, history=()))])
+        context = max(MIN_ROOM, self.size // 4) if task.passages else 0
+        room = self.size - fixed - self.schema_tokens - self.wanted - context - MARGIN
+        return replace(task, history=(yield from fit_history(task.history, room)))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The prompts that show a task's passages.
+
+    Args:
+        build: Makes the messages that show a pack.
+        budget: How the window of each call is shared out.
+        counted: The passages, with their lengths.
+        fitted: What each call shows, with its final messages.
+    """
+
+    build: Builder
+    budget: Budget
+    counted: Counted
+    fitted: Fitted
+
+    def with_passages(self, passages: Sequence[Passage]) -> Program[Shown]:
+        """Return the prompts that show other passages in the same way."""
+        counted = yield from count_passages(passages, self.counted.image_tokens)
+        return replace(self, counted=counted, fitted=(yield from fit(counted, self.build, self.budget)))
+
+
+def show(
+    task: Task,
+    template: BasePromptTemplate,
+    window: Window,
+    *,
+    packer: Packer = pack,
+    min_room: int = MIN_ROOM,
+) -> Program[Shown]:
+    """Pack a task's passages into as many prompts as they need, each measured and fitting.
+
+    Args:
+        task: The task.
+        template: The prompt; variables `query_str`, `context_str`.
+        window: What one call may use.
+        packer: `pack`, `pack_each` for one passage a prompt, or `pack_first` for one prompt of what fits.
+        min_room: The least room for context, in tokens.
+
+    Raises:
+        WindowTooSmall: The template and the question leave no room.
+    """
+    task = yield from window.fit_history(task, lambda task: task.messages(template))
+
+    def build(pack: Pack) -> Messages:
+        return task.messages(template, pack)
+
+    (fixed,) = yield from measure([build(EMPTY)])
+    budget = window.share_out(fixed, min_room=min_room)
+    yield from warn_of_shrunk(budget)
+    counted = yield from window.count(task)
+    return Shown(build, budget, counted, (yield from fit(counted, build, budget, packer=packer)))
+
+
+def warn_of_shrunk(budget: Budget) -> Program[None]:
+    """Warn where an answer gets less than it was to have."""
+    if budget.output < budget.wanted_output:
+        yield from warn("output_reserve_shrunk", wanted=budget.wanted_output, given=budget.output, window=budget.window)

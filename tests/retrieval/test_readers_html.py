@@ -1,0 +1,88 @@
+"""What of an HTML page is content, and how it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from responsa.retrieval.readers import SimpleDirectoryReader
+from responsa.schema.nodes import Document
+
+
+def page(directory: Path, body: str, head: str = "") -> Document:
+    (directory / "page.html").write_text(f"<!doctype html><html><head>{head}</head><body>{body}</body></html>")
+    (document,) = SimpleDirectoryReader(directory).load_data()
+    return document
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("<p>one\n  two</p><p>three<br>four</p>", "one two\n\nthree\nfour"),
+        ("<h2>A <em>title</em></h2>text", "## A title\n\ntext"),
+        ("<div>one<div>two</div>three</div>", "one\n\ntwo\n\nthree"),
+        ("<p>使用<code>cargo</code>命令</p>", "使用cargo命令"),
+        ("<ul><li>a<li>b</ul>", "- a\n- b"),
+        ("<ol><li>a</li><li>b <ul><li>c</li></ul></li></ol>", "1. a\n2. b\n  - c"),
+        ("<ul><li><p>a</p><p>b</p></li></ul>", "- a b"),
+        ("<ul><li>run:<pre>code</pre></li></ul>", "run:\n\n```\ncode\n```"),
+        ("<pre>  x = 1\n\n  y</pre>", "```\n  x = 1\n\n  y\n```"),
+        ("<pre>```\ninner\n```</pre>", "````\n```\ninner\n```\n````"),
+        ("<dl><dt>term</dt><dd>meaning</dd></dl>", "term\n\nmeaning"),
+        ("<table><tr><th>a</th><th>b</th></tr><tr><td>1</td></tr></table>", "| a | b |\n| --- | --- |\n| 1 |  |"),
+        ("<table><caption>Sizes</caption><tr><td>a<td>b</table>", "Sizes\n\n| a | b |\n| --- | --- |"),
+        ("<table><tr><td><h2>Laid out</h2><p>text</p></td></tr></table>", "## Laid out\n\ntext"),
+        ("<blockquote>said</blockquote>&lt;b&gt; &amp; &#20013;", "said\n\n<b> & 中"),
+        ("<p>a</p><!-- comment --><p hidden>b</p><p style='display: none'>c</p><p aria-hidden=true>d</p>", "a"),
+        ("<script>s</script><style>s</style><template>t</template><svg><text>v</text></svg>a", "a"),
+        ("<header>Site<nav>Home</nav></header><header><h1>Title</h1></header>text", "# Title\n\ntext"),
+        ("<div class='site-nav'>Home</div><div id=cookie-banner>Yes?</div><p>" + "text " * 20, "text " * 19 + "text"),
+        ("<div role=navigation>Home</div><footer>2024</footer>text", "text"),
+        ("<div class=related>" + "all there is " * 9 + "</div>", "all there is " * 8 + "all there is"),
+        ("<p>teaser</p><main>" + "content " * 9 + "</main>", "content " * 8 + "content"),
+        ("<p>" + "text " * 50 + "</p><main>tiny</main>", "text " * 49 + "text\n\ntiny"),
+        ("<article>one</article><article>two</article>", "one\n\ntwo"),
+    ],
+)
+def test_content_is_written_as_markdown(tmp_path: Path, body: str, text: str) -> None:
+    assert page(tmp_path, body).text == text
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title>Page - Site</title>", "<h1>Page</h1>text", "Page"),
+        ("<title>Page -\n Site</title>", "text", "Page - Site"),
+        ("<title>Page</title>", "<h1>A</h1><h1>B</h1>", "Page"),
+        ("<meta property='og:title' content='Shared'><title>Page</title>", "text", "Shared"),
+        ("", "text", "page"),
+    ],
+)
+def test_the_title_is_the_only_top_heading_or_the_heads(tmp_path: Path, head: str, body: str, title: str) -> None:
+    assert page(tmp_path, body, head).metadata["title"] == title
+
+
+@pytest.mark.parametrize(
+    ("link", "url"),
+    [
+        ("<link rel=canonical href='https://example.org/a'>", "https://example.org/a"),
+        ("<meta property='og:url' content='http://example.org/'>", "http://example.org/"),
+        ("<link rel=canonical href='javascript:alert(1)'>", None),
+        ("<link rel=canonical href='/relative'>", None),
+    ],
+)
+def test_the_address_is_kept_where_the_page_names_a_web_address(tmp_path: Path, link: str, url: str | None) -> None:
+    assert page(tmp_path, "text", link).metadata.get("url") == url
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "body",
+    ["<div>" * 20_000 + "text", "<p>a" * 50_000, "<" * 200_000 + "p>text", "<!--" * 50_000 + "text", "<a b='" * 9_000],
+)
+def test_pages_of_nothing_but_structure_are_read_or_refused_soon(tmp_path: Path, body: str) -> None:
+    (tmp_path / "page.html").write_text(f"<html><body><p>first</p>{body}")
+    reader = SimpleDirectoryReader(tmp_path)
+    reader.load_data()
+    assert len(reader.report.files) == 1
