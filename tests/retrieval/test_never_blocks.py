@@ -10,7 +10,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 from tests.retrieval.support import LineSplitter, document, documents
 
-from responsa.retrieval.index import VectorStoreIndex
+from responsa.indices import VectorStoreIndex
 from responsa.retrieval.stores.locking import held
 from responsa.testing.embedder import BagOfWordsEmbedder
 
