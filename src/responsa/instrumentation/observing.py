@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from time import perf_counter
 from typing import Any, TypeVar
 
-from responsa.programs import Effect, Failed, LLMCall, Outcome, Perform, Program
+from responsa.programs import Effect, Failed, LLMCall, Outcome, Perform, Program, relayed
 from responsa.schema.completions import Completion
 
 from .callbacks import CallbackManager, CBEventType, EventPayload
@@ -35,22 +34,19 @@ def observed(program: Program[T], manager: CallbackManager, event_type: CBEventT
 
 def watched(program: Program[T], manager: CallbackManager, parent_id: str = "") -> Program[T]:
     """Run `program` as a part of another and tell the handlers of its calls and its searches."""
-    outcomes: Sequence[Outcome] | None = None
-    with closing(program):
-        while True:
-            try:
-                step = program.send(outcomes)  # type: ignore[arg-type]
-            except StopIteration as stop:
-                result: T = stop.value
-                return result
-            begun = [_begin(effect, manager, parent_id) for effect in step]
-            began = perf_counter()
-            try:
-                outcomes = yield step
-            except BaseException as error:  # the run was closed: what it had begun has ended too
-                _end(begun, [error] * len(begun), perf_counter() - began, manager)
-                raise
-            _end(begun, outcomes, perf_counter() - began, manager)
+
+    def told(step: Sequence[Effect]) -> Program[Sequence[Outcome]]:
+        begun = [_begin(effect, manager, parent_id) for effect in step]
+        began = perf_counter()
+        try:
+            outcomes = yield step
+        except BaseException as error:  # the run was closed: what it had begun has ended too
+            _end(begun, [error] * len(begun), perf_counter() - began, manager)
+            raise
+        _end(begun, outcomes, perf_counter() - began, manager)
+        return outcomes
+
+    return relayed(program, told)
 
 
 def _end(begun: Sequence[_Begun | None], outcomes: Sequence[Outcome], seconds: float, manager: CallbackManager) -> None:

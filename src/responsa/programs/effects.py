@@ -12,10 +12,11 @@ from typing import Any, TypeAlias, TypeVar
 
 from responsa.schema.calls import LLMCall
 from responsa.schema.completions import Completion, LLMMetadata, Timings
-from responsa.schema.errors import ResponsaError, StepFailed
+from responsa.schema.errors import MissingPart, ResponsaError, StepFailed
 from responsa.schema.events import Event, WarningRaised
 from responsa.schema.messages import ChatMessage
 from responsa.schema.notices import Notice
+from responsa.schema.protocols import LLM
 
 T = TypeVar("T")
 
@@ -137,3 +138,10 @@ def as_step_error(stage: str, error: Exception) -> Exception:
     failed = StepFailed(stage, f"{type(error).__name__}: {error}")
     failed.__cause__ = error
     return failed
+
+
+def needed_llm(llm: LLM | None) -> LLM:
+    """Return the LLM that a driver was given, or raise MissingPart where a program needs one."""
+    if llm is None:
+        raise MissingPart("an LLM (llm=...)", "this program")
+    return llm
