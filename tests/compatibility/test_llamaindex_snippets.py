@@ -89,11 +89,11 @@ SNIPPETS: dict[str, str] = {
         from llama_index.core.types import RESPONSE_TEXT_TYPE
 
         class Shortest(BaseSynthesizer):
-            def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:  # noqa: E501
+            def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:
                 shortest = min(text_chunks, key=len)
                 return self._llm.complete(f"{shortest} {query_str}").text
 
-            async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:  # noqa: E501
+            async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:
                 answer = await self._llm.acomplete(f"{min(text_chunks, key=len)} {query_str}")
                 return answer.text
 
@@ -322,7 +322,7 @@ SNIPPETS: dict[str, str] = {
         prompts = engine.get_prompts()
         assert list(prompts) == ["response_synthesizer:text_qa_template", "response_synthesizer:refine_template"]
         assert all("{query_str}" in prompt.get_template() for prompt in prompts.values())
-        engine.update_prompts({"response_synthesizer:text_qa_template": PromptTemplate("{context_str} Hey, {query_str}")})  # noqa: E501
+        engine.update_prompts({"response_synthesizer:text_qa_template": PromptTemplate("{context_str} Hey, {query_str}")})
         assert str(engine.query("who owns it?")) == "Ann."
         assert "Hey, who owns it?" in llm.prompts[1][0].content
     """,

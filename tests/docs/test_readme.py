@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from responsa.local.llama_server import LlamaServer
-from responsa.retrieval import index as index_module
+from responsa.settings import Settings
 from responsa.testing.embedder import BagOfWordsEmbedder
 
 ROOT = Path(__file__).parents[2]
@@ -30,9 +30,7 @@ def test_the_quick_start_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        index_module, "default_embed_model", BagOfWordsEmbedder
-    )  # quick; the packaged one has its tests
+    monkeypatch.setattr(Settings, "embed_model", BagOfWordsEmbedder())
     Path("documents").mkdir()
     Path("documents/harbor.md").write_text("# Harbor Library\n\nA member can borrow up to eight books.\n")
     Path("documents/海港.md").write_text("# 海港图书馆\n\n会员最多可以借八本书。\n")
