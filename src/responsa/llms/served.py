@@ -8,11 +8,8 @@ from typing import Any
 
 from ..http.client import HTTPClient
 from ..http.messages import Reply, Request
-from ..http.missing_v1 import raise_if_v1_is_missing
+from ..http.missing_v1 import ASK_SECONDS, raise_if_v1_is_missing
 from ..schema.errors import AuthenticationFailed, BadResponse, ModelNotFound, RequestRefused
-
-# A question about the server is answered at once or not at all, in seconds.
-ASK_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
