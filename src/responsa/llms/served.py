@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..http.client import HTTPClient
 from ..http.messages import Reply, Request
@@ -35,7 +35,7 @@ class Served:
     opens_reasoning: bool = False
 
 
-Asking = Generator[Request, Reply, Served]
+Asking: TypeAlias = Generator[Request, Reply, Served]
 
 
 def ask_server(
