@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from responsa.programs import Effect, Failed, LLMCall, Outcome, Perform, Program, relayed
 from responsa.schema.completions import Completion
@@ -12,7 +12,7 @@ from responsa.schema.completions import Completion
 from .callbacks import CallbackManager, CBEventType, EventPayload
 
 T = TypeVar("T")
-_Begun = tuple[CBEventType, str, dict[str, Any]]
+_Begun: TypeAlias = tuple[CBEventType, str, dict[str, Any]]
 
 
 def observed(program: Program[T], manager: CallbackManager, event_type: CBEventType, question: str) -> Program[T]:

@@ -31,7 +31,7 @@ class Sampling:
 
     def bounded(self, max_tokens: int) -> Sampling:
         """Return the same with another limit of the answer's tokens."""
-        return Sampling(max_tokens, self.temperature, self.top_p, self.stop, self.seed, self.output_schema, self.extra)
+        return replace(self, max_tokens=max_tokens)
 
 
 @dataclass(frozen=True, slots=True)
