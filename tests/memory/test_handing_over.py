@@ -197,6 +197,23 @@ def test_a_conversation_cut_back_behind_what_was_taken_in_is_taken_in_anew() -> 
     assert state(one) == fallen(one)
 
 
+def test_what_a_block_holds_of_a_conversation_that_is_gone_is_not_shown() -> None:
+    one = memory(RecordingBlock(shows=1), limit=400)
+    one.set(talk(60))
+    assert "Recorded:" in one.get()[0].content
+    one.chat_store.truncate_after("s", spoken(one)[1])
+    assert one.get() == talk(1)
+
+
+def test_recalling_an_earlier_moment_changes_nothing_of_what_the_blocks_hold() -> None:
+    one = memory(RecordingBlock())
+    one.set(talk(20))
+    one.get()
+    taken = state(one)
+    assert run(one.recall(before=spoken(one)[4]), LLM) == talk(2)
+    assert state(one) == taken
+
+
 def test_a_fork_goes_on_with_what_the_blocks_hold() -> None:
     block = RecordingBlock()
     one = memory(block)

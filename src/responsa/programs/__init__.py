@@ -28,6 +28,7 @@ from .effects import (
     warn,
 )
 from .plan import aplan, dry_run, plan
+from .relaying import Relay, relayed
 from .sync_driver import run, stream
 from .trace import Recorder, traced
 
@@ -47,6 +48,7 @@ __all__ = [
     "Perform",
     "Program",
     "Recorder",
+    "Relay",
     "aplan",
     "arun",
     "ask",
@@ -59,6 +61,7 @@ __all__ = [
     "measure",
     "perform",
     "plan",
+    "relayed",
     "replay",
     "run",
     "stream",

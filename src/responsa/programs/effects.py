@@ -7,15 +7,16 @@ outcomes. It knows no client, no thread and no `await`; a driver runs it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from responsa.schema.calls import LLMCall
-from responsa.schema.completions import Completion, LLMMetadata
-from responsa.schema.errors import ResponsaError, StepFailed
+from responsa.schema.completions import Completion, LLMMetadata, Timings
+from responsa.schema.errors import MissingPart, ResponsaError, StepFailed
 from responsa.schema.events import Event, WarningRaised
 from responsa.schema.messages import ChatMessage
 from responsa.schema.notices import Notice
+from responsa.schema.protocols import LLM
 
 T = TypeVar("T")
 
@@ -65,9 +66,10 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The outcome of an effect that failed."""
+    """The outcome of an effect that failed; of a call, with how long it took until then."""
 
     error: Exception
+    timings: Timings = field(default=Timings(), compare=False)
 
 
 Effect: TypeAlias = LLMCall | Describe | Count | Measure | Perform | Emit
@@ -136,3 +138,10 @@ def as_step_error(stage: str, error: Exception) -> Exception:
     failed = StepFailed(stage, f"{type(error).__name__}: {error}")
     failed.__cause__ = error
     return failed
+
+
+def needed_llm(llm: LLM | None) -> LLM:
+    """Return the LLM that a driver was given, or raise MissingPart where a program needs one."""
+    if llm is None:
+        raise MissingPart("an LLM (llm=...)", "this program")
+    return llm

@@ -25,6 +25,7 @@ class Window:
         wanted: What an answer is to have.
         image_tokens: What a picture counts.
         pack_limit: The most a pack may have, where that was limited.
+        overlap_ratio: How much of a piece of a passage that must be cut the next piece may repeat.
         schema_tokens: Kept free for a schema that the LLM may add to the prompt.
     """
 
@@ -32,6 +33,7 @@ class Window:
     wanted: int
     image_tokens: int
     pack_limit: int | None = None
+    overlap_ratio: float = 0.0
     schema_tokens: int = 0
 
     def share_out(self, fixed: int, *, min_room: int = MIN_ROOM) -> Budget:
@@ -41,7 +43,8 @@ class Window:
 
     def count(self, task: Task) -> Program[Counted]:
         """Count the tokens of the task's passages."""
-        return count_passages(task.passages, self.image_tokens)
+        counted = yield from count_passages(task.passages, self.image_tokens)
+        return replace(counted, overlap_ratio=self.overlap_ratio) if self.overlap_ratio else counted
 
     def fit_history(self, task: Task, build: Callable[[Task], Messages]) -> Program[Task]:
         """Return the task with as many of the newest turns as leave a quarter of the window for context."""
