@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .instrumentation import BaseCallbackHandler, CallbackManager, CBEventType, EventPayload, PrintHandler
-from .lazy_exports import lazy_exports
-
-if TYPE_CHECKING:
-    from .instrumentation.opentelemetry import OpenTelemetryHandler
+from .instrumentation import (
+    BaseCallbackHandler,
+    CallbackManager,
+    CBEventType,
+    EventPayload,
+    OpenTelemetryHandler,
+    PrintHandler,
+)
 
 __all__ = [
     "BaseCallbackHandler",
@@ -18,6 +19,3 @@ __all__ = [
     "OpenTelemetryHandler",
     "PrintHandler",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = lazy_exports(__name__, {"OpenTelemetryHandler": "responsa.instrumentation.opentelemetry"})

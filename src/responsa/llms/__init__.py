@@ -1,5 +1,8 @@
 """Language models: the base of one's own, and those behind an OpenAI-compatible server."""
 
+from typing import TYPE_CHECKING
+
+from ..lazy_exports import lazy_exports
 from ..schema.completions import LLMMetadata
 from ..schema.messages import ChatMessage, ImageBlock, MessageRole, TextBlock
 from .base import LLM
@@ -12,6 +15,9 @@ from .responses import (
     CompletionResponseAsyncGen,
     CompletionResponseGen,
 )
+
+if TYPE_CHECKING:
+    from .openai_like import OpenAILike
 
 __all__ = [
     "LLM",
@@ -26,5 +32,9 @@ __all__ = [
     "ImageBlock",
     "LLMMetadata",
     "MessageRole",
+    "OpenAILike",
     "TextBlock",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_exports(__name__, {"OpenAILike": ".openai_like"})

@@ -1,1 +1,3 @@
 """Import paths of LlamaIndex."""
+
+__all__: list[str] = []
