@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 import pytest
 from hypothesis import given
@@ -57,7 +58,7 @@ def test_a_truncated_text_is_a_beginning_of_it_within_its_equal_share(texts: lis
 def test_a_template_that_leaves_no_room_is_refused_with_the_numbers() -> None:
     long = PromptTemplate("word " * 400 + "{context_str}")
     for call in (PromptHelper(300, 100).repack, PromptHelper(300, 100).truncate):
-        with pytest.raises(WindowTooSmall, match="300 tokens.*template"):
+        with pytest.raises(WindowTooSmall, match=r"300 tokens.*template"):
             call(long, ["a"], llm=LLM)
     with pytest.raises(WindowTooSmall, match="texts 500"):
         PromptHelper(300, 100).truncate(TEMPLATE, ["a"] * 500, llm=LLM)
@@ -114,7 +115,7 @@ def test_overlap_repeats_whole_sentences() -> None:
     assert "".join(plain).count("Sentence 30 ") == 1
     lapped = PromptHelper(400, 100, chunk_overlap_ratio=0.25).repack(TEMPLATE, [text], llm=LLM)
     assert all(one.startswith("Sentence ") for one in lapped)
-    for one, following in zip(lapped, lapped[1:], strict=False):
+    for one, following in itertools.pairwise(lapped):
         first = following.split(" is here.")[0]
         assert first in one
 
