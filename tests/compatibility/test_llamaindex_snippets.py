@@ -61,7 +61,8 @@ SNIPPETS: dict[str, str] = {
     "every mode by its name, and its class": """
         from llama_index.core import get_response_synthesizer
         from llama_index.core.response_synthesizers import (
-            Accumulate, BaseSynthesizer, CompactAndRefine, Generation, Refine, ResponseMode, SimpleSummarize, TreeSummarize,
+            Accumulate, BaseSynthesizer, CompactAndRefine, Generation, Refine, ResponseMode, SimpleSummarize,
+            TreeSummarize,
         )
         from llama_index.core.response_synthesizers.base import BaseSynthesizer as Base
         from llama_index.core.response_synthesizers.compact_and_accumulate import CompactAndAccumulate
@@ -89,11 +90,15 @@ SNIPPETS: dict[str, str] = {
         from llama_index.core.types import RESPONSE_TEXT_TYPE
 
         class Shortest(BaseSynthesizer):
-            def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:
+            def get_response(
+                self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+            ) -> RESPONSE_TEXT_TYPE:
                 shortest = min(text_chunks, key=len)
                 return self._llm.complete(f"{shortest} {query_str}").text
 
-            async def aget_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:
+            async def aget_response(
+                self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+            ) -> RESPONSE_TEXT_TYPE:
                 answer = await self._llm.acomplete(f"{min(text_chunks, key=len)} {query_str}")
                 return answer.text
 
@@ -322,7 +327,8 @@ SNIPPETS: dict[str, str] = {
         prompts = engine.get_prompts()
         assert list(prompts) == ["response_synthesizer:text_qa_template", "response_synthesizer:refine_template"]
         assert all("{query_str}" in prompt.get_template() for prompt in prompts.values())
-        engine.update_prompts({"response_synthesizer:text_qa_template": PromptTemplate("{context_str} Hey, {query_str}")})
+        hey = PromptTemplate("{context_str} Hey, {query_str}")
+        engine.update_prompts({"response_synthesizer:text_qa_template": hey})
         assert str(engine.query("who owns it?")) == "Ann."
         assert "Hey, who owns it?" in llm.prompts[1][0].content
     """,

@@ -69,8 +69,13 @@ def _forward(effect: Effect) -> Program[Outcome]:
 
 
 def _placeholder(tokens: int, made: dict[int, str]) -> Program[Completion]:
-    """Return an answer that the model's tokenizer counts as at least `tokens`, no matter how it joins the words."""
-    words = tokens
+    """Return an answer that the model's tokenizer counts as at least `tokens`, no matter how it joins the words.
+
+    It is no longer than it must be: a mode that shortens long answers would leave less of it than of a real one.
+    """
+    if tokens not in made:
+        sample = (yield from count([_WORD * tokens]))[0]
+        words = -(-tokens * tokens // max(sample, 1))
     while tokens not in made:
         candidate = _WORD * words
         counted = (yield from count([candidate]))[0]

@@ -73,7 +73,7 @@ class TreeSummarize(BaseSynthesizer):
                 return Answer(reply.text, reply.value, error=error)
             if level and packs >= last_packs:
                 raise DoesNotConverge(level, packs)
-            length = min(budget.output, budget.room // 2 - shown.counted.around - MARGIN)
+            length = min(budget.output, budget.room // 2 - shown.counted.around - 2 * MARGIN)
             replies = yield from self._summaries(task, replace(budget, output=length), fitted)
             summaries, failures = _told_apart(replies)
             for failure in failures:
@@ -101,10 +101,13 @@ def _told_apart(replies: Sequence[Reply | Failed]) -> tuple[list[str], list[Exce
 
 
 def _as_passages(summaries: Sequence[str], room: int) -> Program[list[Passage]]:
-    """Return summaries as passages without a number, those over `room` tokens cut at a sentence's end."""
+    """Return summaries as passages without a number, those well over `room` tokens cut at a sentence's end.
+
+    A plan's placeholders are a little over it, and must stay as long as any summary.
+    """
     tokens = yield from count(summaries)
     passages: list[Passage] = []
     for summary, length in zip(summaries, tokens, strict=True):
-        text = summary if length <= room else (yield from shorten(summary, room))
+        text = summary if length <= room + MARGIN else (yield from shorten(summary, room))
         passages.append(Passage(0, "", text))
     return passages

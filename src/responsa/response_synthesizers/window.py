@@ -36,10 +36,14 @@ class Window:
     overlap_ratio: float = 0.0
     schema_tokens: int = 0
 
-    def share_out(self, fixed: int, *, min_room: int = MIN_ROOM) -> Budget:
-        """Share it out beside messages of `fixed` tokens; see `responsa.packing.budget.share_out`."""
+    def share_out(self, fixed: int, *, min_room: int = MIN_ROOM, limited: bool = True) -> Budget:
+        """Share it out beside messages of `fixed` tokens; see `responsa.packing.budget.share_out`.
+
+        With `limited=False` the limit of a pack is left aside: the room is not for a pack alone.
+        """
         fixed += self.schema_tokens
-        return share_out(self.size, fixed, self.wanted, min_room=min_room, pack_limit=self.pack_limit)
+        limit = self.pack_limit if limited else None
+        return share_out(self.size, fixed, self.wanted, min_room=min_room, pack_limit=limit)
 
     def count(self, task: Task) -> Program[Counted]:
         """Count the tokens of the task's passages."""
