@@ -101,7 +101,7 @@ class _Recall:
             yield from self._handing.load()
         if fixed > limit:
             yield from self._handing.hand_over(self._all_turns, self._fallen(len(self._turns) - 1))
-            return (yield from cut_to_fit([*self._pinned, *newest], limit))
+            return (yield from self._cut(newest))
         newest_tokens = sum((yield from weigh(newest)))
         pinned_tokens = fixed - newest_tokens
         for _ in range(_ROUNDS):
@@ -112,6 +112,12 @@ class _Recall:
         for notice in self._notices:
             yield from emit(WarningRaised(notice))
         return self._put_together(start, text)
+
+    def _cut(self, newest: Sequence[ChatMessage]) -> Program[list[ChatMessage]]:
+        """Return the system messages and the newest turn cut to the limit; no part of a turn stands for the whole."""
+        fitted = yield from cut_to_fit([*self._pinned, *newest], self._policy.limit)
+        front, turn = fitted[: len(self._pinned)], fitted[len(self._pinned) :]
+        return [message for message in (*front, *(turn if None not in turn else ())) if message is not None]
 
     def _fallen(self, start: int) -> int:
         """Return how many of all turns stand before the one sent at position `start`."""
