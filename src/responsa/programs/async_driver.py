@@ -25,6 +25,7 @@ from .effects import (
     Program,
     as_step_error,
     needed_llm,
+    stage_of,
 )
 
 T = TypeVar("T")
@@ -87,7 +88,7 @@ async def _in_turn(
 
                 outcome = in_threads(outcome)
             if isinstance(outcome, AsyncGeneratorType):
-                async with aclosing(_spoken(outcome, number, outcomes)) as events:
+                async with aclosing(_spoken(outcome, number, stage_of(effect), outcomes)) as events:
                     async for event in events:
                         yield event
             else:
@@ -95,7 +96,7 @@ async def _in_turn(
 
 
 async def _spoken(
-    pieces: AsyncGenerator[str, None], number: int, outcomes: list[Outcome]
+    pieces: AsyncGenerator[str, None], number: int, stage: str, outcomes: list[Outcome]
 ) -> AsyncGenerator[Event, None]:
     """Pass on the text that a user's own code gives in pieces, and collect it whole."""
     said: list[str] = []
@@ -106,7 +107,7 @@ async def _spoken(
                 yield TextDelta(piece, number)
         outcomes.append("".join(said))
     except Exception as error:  # user code may raise anything; it reaches the program as the outcome
-        outcomes.append(Failed(as_step_error("perform", error)))
+        outcomes.append(Failed(as_step_error(stage, error)))
 
 
 async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -> AsyncGenerator[Event, None]:
@@ -186,5 +187,5 @@ async def _do(effect: Effect, llm: LLM | None) -> Outcome:
             case Describe():
                 return await needed_llm(llm).ametadata()
     except Exception as error:  # user code and stores may raise anything; it reaches the program as the outcome
-        return Failed(as_step_error(type(effect).__name__.lower(), error))
+        return Failed(as_step_error(stage_of(effect), error))
     raise TypeError(f"{effect!r} is not an effect.")

@@ -145,3 +145,14 @@ def needed_llm(llm: LLM | None) -> LLM:
     if llm is None:
         raise MissingPart("an LLM (llm=...)", "this program")
     return llm
+
+
+def stage_of(effect: Effect) -> str:
+    """Return what an effect is called in errors."""
+    match effect:
+        case LLMCall():
+            return effect.stage
+        case Perform():
+            return effect.name
+        case _:
+            return type(effect).__name__.lower()

@@ -25,6 +25,7 @@ from .effects import (
     Program,
     as_step_error,
     needed_llm,
+    stage_of,
 )
 
 T = TypeVar("T")
@@ -88,12 +89,12 @@ def _in_turn(step: Sequence[Effect], llm: LLM | None, number: int) -> Generator[
         else:
             outcome = _do(effect, llm)
             if isinstance(outcome, GeneratorType):
-                outcome = yield from _spoken(outcome, number)
+                outcome = yield from _spoken(outcome, number, stage_of(effect))
             outcomes.append(outcome)
     return outcomes
 
 
-def _spoken(pieces: Generator[str, None, Any], number: int) -> Generator[Event, None, Outcome]:
+def _spoken(pieces: Generator[str, None, Any], number: int, stage: str) -> Generator[Event, None, Outcome]:
     """Pass on the text that a user's own code gives in pieces, and return it whole."""
     said: list[str] = []
     try:
@@ -102,7 +103,7 @@ def _spoken(pieces: Generator[str, None, Any], number: int) -> Generator[Event, 
                 said.append(piece)
                 yield TextDelta(piece, number)
     except Exception as error:  # user code may raise anything; it reaches the program as the outcome
-        return Failed(as_step_error("perform", error))
+        return Failed(as_step_error(stage, error))
     return "".join(said)
 
 
@@ -133,7 +134,7 @@ def _do(effect: Effect, llm: LLM | None) -> Outcome:
             case Describe():
                 return needed_llm(llm).metadata
     except Exception as error:  # user code and stores may raise anything; it reaches the program as the outcome
-        return Failed(as_step_error(type(effect).__name__.lower(), error))
+        return Failed(as_step_error(stage_of(effect), error))
     raise TypeError(f"{effect!r} is not an effect.")
 
 
