@@ -10,9 +10,10 @@ from responsa.packing.fitting import Builder, Fitted, Messages, Packer, fit
 from responsa.packing.history import fit_history
 from responsa.packing.packer import Counted, count_passages, pack
 from responsa.packing.passages import EMPTY, Pack, Passage
-from responsa.programs import Program, measure, warn
+from responsa.programs import LLMCall, Program, measure, warn
 from responsa.prompts import BasePromptTemplate
 
+from .asking import build_call
 from .task import Task
 
 
@@ -75,6 +76,40 @@ class Shown:
     budget: Budget
     counted: Counted
     fitted: Fitted
+
+    def calls(
+        self,
+        stage: str,
+        task: Task,
+        *,
+        visible: bool = True,
+        items: bool = False,
+        hold_back: Callable[[str, bool], bool] | None = None,
+    ) -> list[LLMCall]:
+        """Return a call for each of the prompts.
+
+        Args:
+            stage: What they are for.
+            task: The task.
+            visible: Whether their text is the answer.
+            items: Whether each is an answer of its own.
+            hold_back: Which text must not be shown (yet); see `LLMCall`.
+        """
+        prompts = zip(self.fitted.packs, self.fitted.messages, self.fitted.tokens, strict=True)
+        return [
+            build_call(
+                stage,
+                task,
+                self.budget,
+                messages,
+                tokens,
+                pack,
+                visible=visible,
+                item=number if items else None,
+                hold_back=hold_back,
+            )
+            for number, (pack, messages, tokens) in enumerate(prompts)
+        ]
 
     def with_passages(self, passages: Sequence[Passage]) -> Program[Shown]:
         """Return the prompts that show other passages in the same way."""
