@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,11 +18,11 @@ from tests.response_synthesizers.scenes import (
     streamed,
 )
 
-from responsa.programs import LLMCall, Program, ask, count
-from responsa.response_synthesizers import Answer, BaseSynthesizer, Task
+from responsa.programs import LLMCall, Program, ask, count, hidden
+from responsa.response_synthesizers import Answer, BaseSynthesizer, Refine, Task
 from responsa.schema.completions import Sampling
 from responsa.schema.errors import StepFailed
-from responsa.schema.events import TextDelta
+from responsa.schema.events import AnswerReplaced, TextDelta
 from responsa.schema.messages import ChatMessage
 from responsa.schema.response import Outcome, Response
 from responsa.testing import ScriptedLLM
@@ -220,3 +221,29 @@ def test_get_response_of_a_program_takes_bare_texts() -> None:
     assert TwoSteps(ScriptedLLM(["A thought.", "Yes."])).get_response(QUESTION, ["a", "b"]) == "Yes."
     mode = TwoSteps(ScriptedLLM(["A thought.", "Yes."]))
     assert asyncio.run(mode.aget_response(QUESTION, ["a", "b"])) == "Yes."
+
+
+class Checked(BaseSynthesizer):
+    """Runs other modes as parts of itself."""
+
+    def program(self, task: Task) -> Program[Answer]:
+        draft = yield from hidden(Refine().program(task))
+        final = yield from Refine().program(replace(task, variables={"prev_response": draft.text}))
+        return Answer(final.text)
+
+
+@EVERY_WAY
+def test_a_mode_may_be_a_part_of_another(respond: Callable[..., Response]) -> None:
+    llm = ScriptedLLM(["One.", "Two.", "Three.", "Four."])
+    response = respond(Checked(llm), QUESTION, TWO)
+    assert response.text == "Four."
+    assert [record.call.stage for record in response.trace] == ["answer", "refine", "refine", "refine"]
+    assert "Two." in llm.prompts[2][-1].content
+
+
+@BOTH_EVENTS
+def test_the_text_of_a_hidden_part_is_not_shown(told_by: Callable[..., list[Any]]) -> None:
+    told = told_by(Checked(ScriptedLLM(["One.", "Two.", "Three.", "Four."])), QUESTION, TWO)
+    assert "".join(event.text for event in told if isinstance(event, TextDelta)) == "Three.Four."
+    assert [event.text for event in told if isinstance(event, AnswerReplaced)] == ["Four."]
+    assert [call.visible for call in told[0].plan.calls] == [False, False, True, True]

@@ -83,7 +83,7 @@ class Piece:
         passage: The passage.
         start: Where the piece starts in the passage's text, in characters.
         end: Where it ends, exclusive.
-        tokens: What it takes up in a prompt, its fence included.
+        tokens: What it takes up in a prompt, its fence included; 0 where it was only counted with the whole prompt.
     """
 
     passage: Passage
@@ -141,3 +141,8 @@ class Pack:
 
 
 EMPTY = Pack(())
+
+
+def whole_pack(passages: Sequence[Passage]) -> Pack:
+    """Return the pack that shows all of `passages`, whole and not counted."""
+    return Pack(tuple(Piece(passage, 0, len(passage.text), 0) for passage in passages))

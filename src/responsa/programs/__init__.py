@@ -23,13 +23,12 @@ from .effects import (
     count,
     describe,
     emit,
-    hidden,
     measure,
     perform,
     warn,
 )
 from .plan import aplan, dry_run, plan
-from .relaying import Relay, relayed
+from .relaying import Relay, hidden, relayed
 from .sync_driver import run, stream
 from .trace import Recorder, traced
 

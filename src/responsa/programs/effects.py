@@ -7,14 +7,13 @@ outcomes. It knows no client, no thread and no `await`; a driver runs it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from responsa.schema.calls import LLMCall
 from responsa.schema.completions import Completion, LLMMetadata, Timings
 from responsa.schema.errors import MissingPart, ResponsaError, StepFailed
-from responsa.schema.events import AnswerReplaced, Event, WarningRaised
+from responsa.schema.events import Event, WarningRaised
 from responsa.schema.messages import ChatMessage
 from responsa.schema.notices import Notice
 from responsa.schema.protocols import LLM
@@ -120,22 +119,6 @@ def describe() -> Program[LLMMetadata]:
     """Return what the LLM is."""
     metadata: LLMMetadata = yield from perform(Describe())
     return metadata
-
-
-def hidden(program: Program[T]) -> Program[T]:
-    """Run `program` as a part of another without showing its text: it is no answer but a step to one."""
-    outcomes: Sequence[Outcome] | None = None
-    with closing(program):
-        while True:
-            try:
-                step = program.send(outcomes)  # type: ignore[arg-type]
-            except StopIteration as stop:
-                result: T = stop.value
-                return result
-            if any(isinstance(effect, Emit) and isinstance(effect.event, AnswerReplaced) for effect in step):
-                outcomes = (None,)  # a draft that nobody was shown need not be replaced
-            else:
-                outcomes = yield tuple(replace(e, visible=False) if isinstance(e, LLMCall) else e for e in step)
 
 
 def emit(event: Event) -> Program[None]:

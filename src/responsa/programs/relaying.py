@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
-from .effects import Effect, Outcome, Program
+from responsa.schema.calls import LLMCall
+from responsa.schema.events import AnswerReplaced
+
+from .effects import Effect, Emit, Outcome, Program
 
 T = TypeVar("T")
 Relay: TypeAlias = Callable[[Sequence[Effect]], Program[Sequence[Outcome]]]
@@ -28,3 +32,15 @@ def relayed(program: Program[T], relay: Relay) -> Program[T]:
                 result: T = stop.value
                 return result
             outcomes = yield from relay(step)
+
+
+def hidden(program: Program[T]) -> Program[T]:
+    """Run `program` as a part of another without showing its text: it is no answer but a step to one."""
+
+    def relay(step: Sequence[Effect]) -> Program[Sequence[Outcome]]:
+        if any(isinstance(effect, Emit) and isinstance(effect.event, AnswerReplaced) for effect in step):
+            return (None,)  # a draft that nobody was shown need not be replaced
+        outcomes = yield tuple(replace(e, visible=False) if isinstance(e, LLMCall) else e for e in step)
+        return outcomes
+
+    return relayed(program, relay)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, Final, Unpack
 
-from responsa.packing.packer import Counted, pack_each
+from responsa.packing.packer import pack, pack_each
 from responsa.packing.passages import Pack
 from responsa.programs import Failed, Program, warn
 from responsa.prompts import BasePromptTemplate, refuses
@@ -43,6 +43,7 @@ class Accumulate(BaseSynthesizer):
     """
 
     mode: ClassVar[str] = "accumulate"
+    packs_together: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -64,14 +65,12 @@ class Accumulate(BaseSynthesizer):
 
     def program(self, task: Task) -> Program[Answer]:
         window = yield from self.window(task)
-        shown = yield from show(task, self.template("text_qa_template", task), window, packer=self._pack)
+        packer = pack if self.packs_together else pack_each
+        shown = yield from show(task, self.template("text_qa_template", task), window, packer=packer)
         calls = shown.calls("answer", task, items=True)
         replies = yield from ask_all_for(calls, task, shown.budget, self._structure)
         items = [_item(index, *answer) for index, answer in enumerate(zip(shown.fitted.packs, replies, strict=True))]
         return (yield from self._joined(items, task.variables.get("separator", self._separator)))
-
-    def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
-        return pack_each(counted, room)
 
     def _joined(self, items: list[AnswerItem], separator: str) -> Program[Answer]:
         failed = [item for item in items if item.error is not None]

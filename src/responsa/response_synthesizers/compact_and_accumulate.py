@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from responsa.packing.packer import Counted, pack
-from responsa.packing.passages import Pack
-from responsa.programs import Program
-
 from .accumulate import Accumulate
 
 
@@ -15,6 +11,4 @@ class CompactAndAccumulate(Accumulate):
     """Pack the passages into as few prompts as they need, then ask the question of every pack on its own."""
 
     mode: ClassVar[str] = "compact_accumulate"
-
-    def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
-        return pack(counted, room)
+    packs_together: ClassVar[bool] = True

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from responsa.packing.packer import Counted, pack
-from responsa.packing.passages import Pack
-from responsa.programs import Program
-
 from .refine import Refine
 
 
@@ -18,6 +14,4 @@ class CompactAndRefine(Refine):
     """
 
     mode: ClassVar[str] = "compact"
-
-    def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
-        return pack(counted, room)
+    packs_together: ClassVar[bool] = True

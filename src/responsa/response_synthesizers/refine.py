@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal, TypeAlias, Unpack
 from responsa.packing.budget import MARGIN, Budget
 from responsa.packing.cutting import shorten
 from responsa.packing.fitting import Fitted, Messages, fit
-from responsa.packing.packer import Counted, pack_each
+from responsa.packing.packer import Counted, pack, pack_each
 from responsa.packing.passages import EMPTY, Pack
 from responsa.programs import LLMCall, Program, count, emit, measure, warn
 from responsa.prompts import BasePromptTemplate, DefaultPrompts, may_refuse, refuses
@@ -21,7 +21,7 @@ from .base import BaseSynthesizer
 from .options import SynthesizerOptions
 from .structure import DecisionStructure, Reply, Structure
 from .task import Answer, Task
-from .window import Window, warn_of_shrunk
+from .window import Window, warn_of_shrunk, whole
 
 RefinePolicy: TypeAlias = Literal["rewrite", "decide"]
 
@@ -40,6 +40,7 @@ class _Course:
         opening_tokens: Their length.
         first: The budget of a call without an answer so far.
         refining: The budget of a call with one.
+        later: That of every call but the first: of the two kinds the smaller answer, so that a plan holds.
         reserve: Tokens kept in it for the answer so far.
     """
 
@@ -48,12 +49,8 @@ class _Course:
     opening_tokens: int
     first: Budget
     refining: Budget
+    later: Budget
     reserve: int
-
-    @property
-    def later(self) -> Budget:
-        """The budget of every call but the first: of the two kinds the smaller answer, so that a plan holds."""
-        return replace(self.refining, output=min(self.first.output, self.refining.output))
 
     def most_tokens(self, pack: Pack) -> int:
         """Return the most tokens a later call's prompt can have, whatever was answered before."""
@@ -81,6 +78,7 @@ class Refine(BaseSynthesizer):
     """
 
     mode: ClassVar[str] = "refine"
+    packs_together: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -142,14 +140,16 @@ class Refine(BaseSynthesizer):
             return Answer(task.prompts.refusal)  # no passage was found to answer the question
         return Answer(kept.text, kept.value)
 
-    def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
-        return pack_each(counted, room)
-
     def _structure_of(self, *, refines: bool) -> Structure | None:
         return self._refine_structure if refines else self._first_structure
 
     def _plan_course(self, task: Task, window: Window, *, continued: bool) -> Program[_Course]:
         """Plan all calls: one if everything fits a first prompt, else as many as the smaller room needs."""
+        if not continued and (self.packs_together or len(task.passages) == 1):
+            fitting = yield from whole(task, lambda pack: self._first_messages(task, pack), window)
+            if fitting is not None:
+                budget, fitted = fitting
+                return _Course(fitted.packs, fitted.messages[0], fitted.tokens[0], budget, budget, budget, reserve=0)
         counted = yield from window.count(task)
         (fixed,) = yield from measure([self._first_messages(task, EMPTY)])
         first = refining = window.share_out(fixed)
@@ -162,10 +162,12 @@ class Refine(BaseSynthesizer):
             room = min(first.room, refining.room - reserve)
             fitted = yield from self._fit(task, counted, replace(first, room=room))
         yield from warn_of_shrunk(min(first, refining, key=lambda budget: budget.output))
-        return _Course(fitted.packs, fitted.messages[0], fitted.tokens[0], first, refining, reserve)
+        later = replace(refining, output=min(first.output, refining.output))
+        return _Course(fitted.packs, fitted.messages[0], fitted.tokens[0], first, refining, later, reserve)
 
     def _fit(self, task: Task, counted: Counted, budget: Budget) -> Program[Fitted]:
-        return fit(counted, lambda pack: self._first_messages(task, pack), budget, packer=self._pack, measured=1)
+        packer = pack if self.packs_together else pack_each
+        return fit(counted, lambda pack: self._first_messages(task, pack), budget, packer=packer, measured=1)
 
     def _call(self, task: Task, course: _Course, position: int, answer: str | None) -> Program[LLMCall]:
         """Build the call of a pack: a refining one where there is an answer so far."""
@@ -196,9 +198,12 @@ class Refine(BaseSynthesizer):
     def _refining(self, task: Task, course: _Course, pack: Pack, answer: str) -> Program[tuple[Messages, int]]:
         """Build and measure a refining prompt; the answer so far gives way until it fits."""
         budget = course.later
-        (length,) = yield from count([answer])
         room = course.reserve
         shortened = answer
+        # No text has more tokens than bytes: an answer that is short is not worth a count.
+        length = len(answer.encode("utf-8", "surrogatepass")) + 1
+        if length > room:
+            (length,) = yield from count([answer])
         for _ in range(_ROUNDS):
             if length > room:
                 shortened = yield from shorten(answer, room)
@@ -207,6 +212,7 @@ class Refine(BaseSynthesizer):
             excess = tokens + budget.output - budget.window
             if excess <= 0:
                 break
+            (length,) = yield from count([answer])
             room = min(room, length) - excess - 1
         _check(budget, tokens)
         if shortened != answer:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from responsa.packing.budget import MARGIN, MIN_ROOM, Budget, share_out
 from responsa.packing.fitting import Builder, Fitted, Messages, Packer, fit
 from responsa.packing.history import fit_history
-from responsa.packing.packer import Counted, count_passages, pack
-from responsa.packing.passages import EMPTY, Pack, Passage
+from responsa.packing.packer import Counted, count_passages, pack, pack_each
+from responsa.packing.passages import EMPTY, Pack, Passage, whole_pack
 from responsa.programs import LLMCall, Program, measure, warn
 from responsa.prompts import BasePromptTemplate
 
@@ -61,6 +62,28 @@ class Window:
         return replace(task, history=(yield from fit_history(task.history, room)))
 
 
+# A text of more characters a token than this is not tried whole.
+_CHARACTERS_A_TOKEN: Final = 6
+
+
+def whole(task: Task, build: Builder, window: Window) -> Program[tuple[Budget, Fitted] | None]:
+    """Return the one prompt that shows all of a task's passages, or None where it would not fit.
+
+    The usual case: one count, of the final prompt, is all it takes.
+    """
+    if window.pack_limit is not None or any(passage.media for passage in task.passages):
+        return None
+    if sum(len(passage.text) for passage in task.passages) > _CHARACTERS_A_TOKEN * window.size:
+        return None
+    pack = whole_pack(task.passages)
+    messages = build(pack)
+    (tokens,) = yield from measure([messages])
+    if tokens + window.schema_tokens + window.wanted > window.size:
+        return None
+    budget = Budget(window.size, tokens + window.schema_tokens, window.wanted, window.wanted, room=0)
+    return budget, Fitted([pack], [messages], [tokens])
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """The prompts that show a task's passages.
@@ -68,7 +91,7 @@ class Shown:
     Args:
         build: Makes the messages that show a pack.
         budget: How the window of each call is shared out.
-        counted: The passages, with their lengths.
+        counted: The passages, with their lengths where they had to be packed.
         fitted: What each call shows, with its final messages.
     """
 
@@ -142,6 +165,10 @@ def show(
     def build(pack: Pack) -> Messages:
         return task.messages(template, pack)
 
+    if packer is not pack_each or len(task.passages) == 1:
+        fitting = yield from whole(task, build, window)
+        if fitting is not None:
+            return Shown(build, fitting[0], Counted(task.passages, (), 0), fitting[1])
     (fixed,) = yield from measure([build(EMPTY)])
     budget = window.share_out(fixed, min_room=min_room)
     yield from warn_of_shrunk(budget)

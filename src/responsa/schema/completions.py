@@ -31,7 +31,8 @@ class Sampling:
 
     def bounded(self, max_tokens: int) -> Sampling:
         """Return the same with another limit of the answer's tokens."""
-        return replace(self, max_tokens=max_tokens)
+        # Every call takes one, and dataclasses.replace ten times as long.
+        return Sampling(max_tokens, self.temperature, self.top_p, self.stop, self.seed, self.output_schema, self.extra)
 
 
 @dataclass(frozen=True, slots=True)
