@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 
+from responsa.retrieval.stores.vectors import unit_vector
+
 PARAGRAPHS = 8
 
 
@@ -28,7 +30,7 @@ class NoModel:
 
     def __init__(self, dimensions: int = 384) -> None:
         chosen = random.Random(1)
-        self._vectors = [[chosen.gauss(0, 1) for _ in range(dimensions)] for _ in range(1000)]
+        self._vectors = [unit_vector([chosen.gauss(0, 1) for _ in range(dimensions)]).tolist() for _ in range(1000)]
         self._next = cycle(self._vectors)
 
     def get_query_embedding(self, query: str) -> list[float]:

@@ -276,16 +276,25 @@ def test_an_index_over_vectors_is_built_when_there_are_many_and_finds_what_compa
     assert recall() >= 0.95
 
 
-def test_a_long_ingest_merges_its_small_files_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("responsa.retrieval.stores.lance.WRITES_BETWEEN", 5)
+def test_a_long_ingest_keeps_its_indexes_up_to_date_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("responsa.retrieval.stores.lance.UNINDEXED_ROWS", 5)
+    monkeypatch.setattr("responsa.retrieval.stores.lance.OPTIMIZING_SHARE", float("inf"))
     store = LanceStore.create(tmp_path / "index", META)
     files: list[int] = []
-    for number in range(40):
+    for number in range(30):
         store.replace_documents([document(f"d{number}", f"passage {number}")])
         files.append(asyncio.run(store._table.stats())["fragment_stats"]["num_fragments"])
-    assert max(files) < 30
-    assert store.count() == 40
-    assert len(found(store, "passage")) == 9
+    assert max(files) < 10
+    assert (store.count(), len(found(store, "passage"))) == (30, 9)
+
+
+def test_a_fast_ingest_spends_little_of_its_time_on_indexes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("responsa.retrieval.stores.lance.UNINDEXED_ROWS", 5)
+    monkeypatch.setattr("responsa.retrieval.stores.lance.OPTIMIZING_SHARE", 1e-9)
+    store = LanceStore.create(tmp_path / "index", META)
+    for number in range(30):
+        store.replace_documents([document(f"d{number}", f"passage {number}")])
+    assert asyncio.run(store._table.stats())["fragment_stats"]["num_fragments"] > 20
 
 
 def test_metadata_that_json_has_no_word_for_is_stored_as_text(filled: Path) -> None:

@@ -109,8 +109,9 @@ def test_a_weight_of_nothing_leaves_the_order_to_the_other_search(store: Store) 
     assert ids(retrieve(words_only, "ISO VG 46 oil")) == ids(
         BM25Retriever(store, similarity_top_k=2).retrieve("ISO VG 46 oil")
     )
-    with pytest.raises(InvalidOption):
-        HybridRetriever(store, model, keyword_weight=-1.0).retrieve("oil")
+    for wrong in ({"keyword_weight": -1.0}, {"dense_weight": float("nan")}, {"candidates": 0}):
+        with pytest.raises(InvalidOption):
+            HybridRetriever(store, model, **wrong)  # type: ignore[arg-type]
 
 
 def test_a_query_may_bring_its_vector_or_other_texts_to_embed(store: Store) -> None:

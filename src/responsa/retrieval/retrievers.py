@@ -136,6 +136,9 @@ class HybridRetriever:
         keyword_weight: How much the search by words counts.
         candidates: How many passages each search brings to the merging; four times `similarity_top_k`, and at least
             32, where None.
+
+    Raises:
+        InvalidOption: A number is out of range.
     """
 
     def __init__(
@@ -152,6 +155,9 @@ class HybridRetriever:
         self._store = store
         self._top_k = _checked_top_k(similarity_top_k)
         self._weights = {DENSE: dense_weight, KEYWORD: keyword_weight}
+        for name, weight in self._weights.items():
+            if not weight >= 0:
+                raise InvalidOption(f"{name}_weight", weight, "a number of at least 0")
         depth = max(4 * similarity_top_k, 32) if candidates is None else _checked_top_k(candidates, "candidates")
         self._dense = VectorIndexRetriever(store, embed_model, similarity_top_k=depth, filters=filters)
         self._keyword = BM25Retriever(store, similarity_top_k=depth, filters=filters)

@@ -149,6 +149,12 @@ class StoreContract(ABC):
         assert [found.node for found in call("dense_search", vector_of("library"), 1)] == [node]
         assert [found.node for found in call("keyword_search", "library", 1)] == [node]
 
+    def test_a_vector_that_a_passage_brings_is_not_handed_out(self, call: Call) -> None:
+        node = TextNode("red", id_="a/0", embedding=[1.0])
+        call("add_nodes", [node], [vector_of("red")])
+        assert call("get_nodes", ["a/0"]) == [TextNode("red", id_="a/0")]
+        assert node.embedding == [1.0]
+
     def test_passages_come_in_the_order_asked_for_and_unknown_ones_are_left_out(self, call: Call) -> None:
         call("replace_documents", [document("a", "one", "two", "three")])
         assert _ids(call("get_nodes", ["a/2", "no", "a/0"])) == ["a/2", "a/0"]

@@ -20,9 +20,9 @@ LONGEST_WORD: Final = 64
 
 MOST_QUERY_WORDS: Final = 512
 
-_CHINESE: Final = re.compile(
-    "([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]+)"
-)
+_HAN: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+# With the punctuation inside: one call cuts a whole passage.
+_CHINESE: Final = re.compile(f"([{_HAN}]+(?:\\W+[{_HAN}]+)*)")
 # Programming languages whose name ends in a sign; then a word, or an identifier of words joined by one sign each.
 _WORD: Final = re.compile(r"\bc\+\+|\b[cf]\#|[^\W_]+(?:(?:[-_.:'’]|::|(?<=\d),(?=\d))[^\W_]+)*", re.ASCII)
 _WORD_ANY_SCRIPT: Final = re.compile(_WORD.pattern)
@@ -51,7 +51,7 @@ def words(text: str) -> list[str]:
     pieces = _CHINESE.split(unicodedata.normalize("NFKC", text).casefold())
     for position, piece in enumerate(pieces):
         if position % 2:
-            found += cut(piece)
+            found += (word for word in cut(piece) if word.isalnum())
         elif len(piece) > 1 or piece.isalnum():
             found += chain.from_iterable(map(_TERMS.__getitem__, _WORD_ANY_SCRIPT.findall(piece)))
     return found

@@ -49,7 +49,7 @@ class IndexDirectory:
         """Return whether the directory holds an index.
 
         Raises:
-            IndexDamaged: It holds passages but no manifest, or is no directory, or cannot be looked into.
+            IndexDamaged: It is no directory, or cannot be looked into.
         """
         with self.reading():
             if (self.path / MANIFEST).exists():
@@ -119,10 +119,11 @@ class IndexDirectory:
             self.path.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            try:
-                _lock_file(handle)
-            except OSError:
-                raise IndexLocked(str(self)) from None
+            with self.writing():
+                try:
+                    _lock_file(handle)
+                except (BlockingIOError, PermissionError):
+                    raise IndexLocked(str(self)) from None
             yield
         finally:
             os.close(handle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from array import array
 from collections.abc import Coroutine, Sequence
 from contextlib import AbstractContextManager
@@ -37,8 +38,8 @@ SMALL_FILES: Final = 20
 """The small files after which they are merged."""
 VECTOR_SEGMENTS: Final = 8
 """The pieces of the vector index after which it is built anew as one."""
-WRITES_BETWEEN: Final = 64
-"""The writes after which a long ingest brings the indexes up to date, if it has doubled the table."""
+OPTIMIZING_SHARE: Final = 0.05
+"""The share of its time that a long ingest may spend on bringing the indexes up to date on its way."""
 REFINE: Final = 3
 """The candidates that are compared exactly, for each passage asked for."""
 KEPT_FOR: Final = timedelta(minutes=1)
@@ -58,7 +59,7 @@ class LanceStore(AsyncStore):
         self._meta = meta
         self._table = table
         self._new_rows = 0
-        self._new_writes = 0
+        self._next_optimizing = 0.0
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -223,7 +224,7 @@ class LanceStore(AsyncStore):
                 await self._table.create_index("vector", config=vector_index())
             elif vectors is not None and vectors.num_segments >= VECTOR_SEGMENTS:
                 await self._table.create_index("vector", config=vector_index(), replace=True)
-        self._new_rows = self._new_writes = 0
+        self._new_rows = 0
 
     def close(self) -> None:
         self._table.close()
@@ -236,13 +237,15 @@ class LanceStore(AsyncStore):
             await self._table.add(new)
 
     async def _written(self, n_rows: int) -> None:
-        """Keep a long ingest from leaving a thousand small files, each of which slows every search until its end."""
+        """Keep searches fast during a long ingest, whose new passages and small files each has to go through."""
         self._new_rows += n_rows
-        self._new_writes += 1
-        if self._new_writes >= WRITES_BETWEEN and 2 * self._new_rows >= await self.acount():
-            with self._directory.writing():
-                await self._table.optimize(cleanup_older_than=KEPT_FOR)
-            self._new_rows = self._new_writes = 0
+        if self._new_rows < UNINDEXED_ROWS or time.monotonic() < self._next_optimizing:
+            return
+        start = time.monotonic()
+        with self._directory.writing():
+            await self._table.optimize(cleanup_older_than=KEPT_FOR)
+        self._new_rows = 0
+        self._next_optimizing = time.monotonic() + (time.monotonic() - start) / OPTIMIZING_SHARE
 
     async def _delete(self, column: str, identities: Sequence[str]) -> int:
         if not identities:

@@ -75,7 +75,7 @@ class MemoryStore:
             for document, passages in prepared:
                 self._remove(list(self._node_ids.get(document.doc_id, ())))
                 for node, vector, found in passages:
-                    self._put(_Row(deepcopy(node), document.doc_id, document.content_hash, vector), found)
+                    self._put(_Row(_own(node), document.doc_id, document.content_hash, vector), found)
 
     async def areplace_documents(self, documents: Sequence[StoredDocument]) -> None:
         await asyncio.to_thread(self.replace_documents, documents)
@@ -84,7 +84,7 @@ class MemoryStore:
         prepared = [(node, vector, _search_words(node)) for node, vector in zip(nodes, vectors, strict=True)]
         with self._guard:
             for node, vector, found in prepared:
-                self._put(_Row(deepcopy(node), node.ref_doc_id, None, vector), found)
+                self._put(_Row(_own(node), node.ref_doc_id, None, vector), found)
 
     async def aadd_nodes(self, nodes: Sequence[TextNode], vectors: Sequence[array[float]]) -> None:
         await asyncio.to_thread(self.add_nodes, nodes, vectors)
@@ -214,6 +214,12 @@ class MemoryStore:
 
 def _pairs(document: StoredDocument) -> Iterable[tuple[TextNode, array[float]]]:
     return zip(document.nodes, document.vectors, strict=True)
+
+
+def _own(node: TextNode) -> TextNode:
+    own = deepcopy(node)
+    own.embedding = None  # the vector is kept once
+    return own
 
 
 def _search_words(node: TextNode) -> list[str]:

@@ -62,7 +62,7 @@ def vector_index() -> Any:
     from lancedb.index import HnswSq
 
     # Half of the usual depth of building: the same recall after refinement, in a third of the time.
-    return HnswSq(distance_type="dot", num_partitions=1, m=16, ef_construction=100)
+    return HnswSq(distance_type="dot", num_partitions=1, m=16, ef_construction=100, sample_rate=16)
 
 
 def documents_table(documents: Sequence[StoredDocument], dimensions: int) -> Any:
