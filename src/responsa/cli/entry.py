@@ -5,15 +5,19 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from responsa.schema.errors import MissingExtra, ResponsaError, UsageError
 
 from .language import take_language
+from .log_view import log_shown
 from .terminal import Terminal
 
 if TYPE_CHECKING:
@@ -36,27 +40,47 @@ def main(argv: Sequence[str] | None = None, *, parts: Parts | None = None) -> in
         0; 1 if something failed; 2 if the call was wrong; 130 after an interrupt.
     """
     _never_fail_to_print()
+    words = sys.argv[1:] if argv is None else argv
     terminal = Terminal("en", parts)
+    # Known before the words are understood, since what is wrong with them is told as JSON too.
+    terminal.as_json = "--json" in takewhile(lambda word: word != "--", words)
     try:
-        language, words = take_language(sys.argv[1:] if argv is None else argv, os.environ)
-        terminal.language = language
-        return run(words, terminal)
-    except ResponsaError as error:
-        if terminal.as_json:
-            from .json_view import write_error
-
-            write_error(error, terminal.language)
-        terminal.error(error.render(terminal.language))
-        return WRONG_USE if isinstance(error, UsageError) else FAILED
+        with log_shown(terminal):
+            return _run_and_tell(words, terminal)
     except KeyboardInterrupt:
-        terminal.note("interrupted")
+        if argv is None:
+            # Threads are still ending: a second Ctrl-C then ends the process at once, without a word.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        with suppress(OSError):
+            terminal.interrupted()
         return INTERRUPTED
     except OSError as error:
         if error.errno == errno.EPIPE:
             _discard_output()
-            return FAILED
-        terminal.error(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        else:
+            terminal.as_json = False  # standard output itself may be what failed
+            terminal.error(_of_system(error))
         return FAILED
+
+
+def _run_and_tell(words: Sequence[str], terminal: Terminal) -> int:
+    """Run one command; tell of what the package itself says is wrong, and of files that cannot be had."""
+    try:
+        language, rest = take_language(words, os.environ)
+        terminal.language = language
+        return run(rest, terminal)
+    except ResponsaError as error:
+        terminal.error(error.render(terminal.language), error.code, error.details())
+        return WRONG_USE if isinstance(error, UsageError) else FAILED
+    except OSError as error:
+        if error.filename is None:
+            raise
+        terminal.error(_of_system(error), "system_error")
+        return FAILED
+
+
+def _of_system(error: OSError) -> str:
+    return ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
 
 
 def run(words: Sequence[str], terminal: Terminal) -> int:
@@ -83,7 +107,10 @@ def run(words: Sequence[str], terminal: Terminal) -> int:
 
 
 def _never_fail_to_print() -> None:
-    """Let characters that the terminal's encoding lacks be shown as escapes instead of ending the program."""
+    """Let characters that the terminal's encoding lacks be shown as escapes, and outputs that are closed take all."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from responsa.schema.calls import CallRecord
 from responsa.schema.errors import ResponsaError
@@ -15,6 +16,9 @@ from responsa.schema.nodes import NodeWithScore
 from responsa.schema.notices import Notice
 from responsa.schema.plans import Plan
 from responsa.schema.response import AnswerItem, Response
+
+# Control and direction characters that JSON lets stand, and halves of characters, which no encoding has.
+_OBEYED: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class JsonView:
@@ -43,14 +47,20 @@ class JsonView:
 
 
 def write(document: Mapping[str, Any]) -> None:
-    """Print a JSON document to standard output."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, default=str) + "\n")
+    """Print a JSON document to standard output, in its encoding; what a terminal would obey is written as escapes."""
+    text = json.dumps(document, ensure_ascii=not _takes_all(sys.stdout.encoding), indent=2, default=str)
+    sys.stdout.write(_OBEYED.sub(lambda char: f"\\u{ord(char[0]):04x}", text) + "\n")
     sys.stdout.flush()
 
 
-def write_error(error: ResponsaError, language: str) -> None:
+def _takes_all(encoding: str | None) -> bool:
+    """Whether an encoding has every character, so that none is written in Python's escapes, which JSON has not."""
+    return (encoding or "").lower().replace("_", "-").startswith(("utf", "gb18030"))
+
+
+def write_error(code: str, message: str, details: Mapping[str, Any]) -> None:
     """Print an error as a JSON document: its code, its sentence and its numbers."""
-    write({"error": _error(error, language)})
+    write({"error": {"code": code, "message": message, "details": details}})
 
 
 def plan(planned: Plan) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,11 @@ _PLACE: Final = re.compile(r"\{(\w+)(?::(\w+))?\}")
 def printable(text: str) -> str:
     """Return `text` without control characters; line ends and tabs stay."""
     return _CONTROLS.sub("", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """Return `text` as one line without control characters."""
+    return " ".join(printable(text).split("\n"))
 
 
 class Terminal:
@@ -82,12 +88,31 @@ class Terminal:
         """Write one of the program's own texts to standard error."""
         self.remark(self.text(name, **values))
 
-    def error(self, message: str) -> None:
-        """Write what went wrong as one line; without any package, since a missing one may be what went wrong."""
+    def error(self, message: str, code: str = "failed", details: Mapping[str, Any] | None = None) -> None:
+        """Write what went wrong as one line, and for a program as JSON on standard output.
+
+        No package is needed, since a missing one may be what went wrong.
+
+        Args:
+            message: The sentence.
+            code: A stable name of what went wrong.
+            details: Its numbers and names.
+        """
+        if self.as_json:
+            from .json_view import write_error
+
+            write_error(code, message, details or {})
         sys.stdout.flush()
-        line = " ".join(printable(message).split("\n"))
-        sys.stderr.write(f"{self.text('error')}{line}\n")
+        sys.stderr.write(f"{self.text('error')}{one_line(message)}\n")
         sys.stderr.flush()
+
+    def interrupted(self) -> None:
+        """Say that the program was interrupted."""
+        if self.as_json:
+            from .json_view import write_error
+
+            write_error("interrupted", self.text("interrupted"), {})
+        self.note("interrupted")
 
     def _print(self, console: Console, text: str, style: str, end: str) -> None:
         options: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False, "soft_wrap": True}

@@ -20,7 +20,7 @@ def explain(error: TyperException, terminal: Terminal) -> None:
         usage = " ".join(context.command.collect_usage_pieces(context))
         terminal.remark(f"{terminal.text('usage')}{context.command_path} {usage}", "")
         terminal.remark(terminal.text("see_help", command=context.command_path), "")
-    terminal.error(_message(error, terminal))
+    terminal.error(_message(error, terminal), "wrong_use")
 
 
 def _message(error: Any, terminal: Terminal) -> str:
