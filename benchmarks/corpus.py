@@ -1,9 +1,9 @@
 """Passages, questions and vectors for the benchmarks: as much as is asked for, the same every time.
 
 Real paragraphs of XQuAD with real questions stand among made ones. A made passage is sentences of other articles in
-which four of ten words are replaced by words drawn from the whole corpus. A word that is rare in the corpus is
-mostly replaced by a new one, put together from two: a large collection of text has far more words than a small one, and
-a name that stands in one of a hundred passages does not stand in a thousand of a hundred thousand.
+which four of ten words are replaced by words drawn from the whole corpus. A word that few articles have is mostly
+replaced by a new one, put together from two: a large collection of text has far more words than a small one, and a name
+that stands in one of fifty articles does not stand in two thousand of a hundred thousand.
 
 Vectors are clustered by topic and document, with a falling spectrum and a common direction, as those of real embedding
 models are.
@@ -15,7 +15,7 @@ import gzip
 import json
 import random
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -25,7 +25,7 @@ from typing import Any
 import rjieba
 
 REPLACED = 0.4
-RARE = 4
+FEW_ARTICLES = 3
 KEPT_RARE = 0.02
 
 
@@ -64,7 +64,7 @@ def load(n_passages: int, n_questions: int, seed: int = 1) -> tuple[list[Passage
         ]
         questions += chosen.sample(asked, min(n_questions, len(asked)))
         passages += [Passage(f"{language}-real-{number}", language, one["text"]) for number, one in enumerate(real)]
-        made = _made(language, [one["text"] for one in pool], [one["text"] for one in paragraphs], chosen)
+        made = _made(language, [one["text"] for one in pool], paragraphs, chosen)
         count = n_passages // 2 - len(real)
         passages += [Passage(f"{language}-{number}", language, text) for number, text in enumerate(islice(made, count))]
     chosen.shuffle(passages)
@@ -77,16 +77,19 @@ def _paragraphs() -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines]
 
 
-def _made(language: str, pool: list[str], corpus: list[str], chosen: random.Random) -> Iterator[str]:
+def _made(language: str, pool: list[str], corpus: list[dict[str, Any]], chosen: random.Random) -> Iterator[str]:
     end = "。" if language == "zh" else ". "
     cut = rjieba.cut if language == "zh" else re.compile(r"\w+|\W+").findall
     sentences = [cut(sentence + end) for text in pool for sentence in text.split(end) if len(sentence) > 10]
-    words = [word for text in corpus for word in cut(text) if word.isalnum()]
-    counts = Counter(words)
-    rare = [word for word in words if counts[word] <= RARE]
+    words = [word for one in corpus for word in cut(one["text"]) if word.isalnum()]
+    articles: dict[str, set[str]] = defaultdict(set)
+    for one in corpus:
+        for word in cut(one["text"]):
+            articles[word].add(one["title"])
+    rare = [word for word in words if len(articles[word]) <= FEW_ARTICLES]
 
     def word_like(word: str) -> str:
-        if counts[word] > RARE or chosen.random() < KEPT_RARE:
+        if len(articles[word]) > FEW_ARTICLES or chosen.random() < KEPT_RARE:
             return word
         start, end = chosen.choice(rare), chosen.choice(rare)
         return start[: (len(start) + 1) // 2] + end[len(end) // 2 :]

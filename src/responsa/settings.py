@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from responsa.schema.errors import MissingPart
 from responsa.schema.protocols import LLM, Embedder
+
+if TYPE_CHECKING:
+    from responsa.instrumentation import CallbackManager
+    from responsa.packing.chat_prompt_helper import ChatPromptHelper
+    from responsa.packing.prompt_helper import PromptHelper
 
 
 @dataclass(slots=True)
@@ -23,8 +28,8 @@ class _Settings:
 
     llm: LLM | None = None
     embed_model: Embedder | None = None
-    prompt_helper: Any = None
-    callback_manager: Any = None
+    prompt_helper: PromptHelper | ChatPromptHelper | None = None
+    callback_manager: CallbackManager | None = None
     language: Literal["auto", "en", "zh"] = "auto"
 
     def needed_llm(self, owner: str) -> LLM:

@@ -90,3 +90,11 @@ def test_a_marker_that_comes_late_stands_where_the_text_is() -> None:
     assert [piece.text for piece in text.feed("Eight books and so on")] == ["Eight books and so on"]
     late = Citation(1, "n", "engine", (0, 5))
     assert [(piece.text, piece.is_marker) for piece in text.cite(late)] == [(" [1*]", True)]
+
+
+def test_no_marker_is_put_into_code() -> None:
+    code = "Run this command:\n\n```console\n$ rustup self uninstall\n```\nThen it is gone."
+    ends = [code.index(part) + len(part) for part in ("command:", "```console", "uninstall", "gone.")]
+    citations = [Citation(1, "n", "engine", (0, end)) for end in ends]
+    shown = "".join(piece.text for piece in marked(code, citations))
+    assert shown == code.replace("command:", "command: [1*]") + " [1*]"

@@ -8,12 +8,13 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from tests.cli.memory_parts import Run
 
-from responsa.local import models
 from responsa.local.catalog import MODELS
 from responsa.schema.errors import ModelFetchFailed
 
@@ -58,27 +59,40 @@ def test_a_file_that_is_no_model_is_one_line(responsa: Run, tmp_path: Path, cont
     assert done.out == ""
 
 
-@pytest.mark.real_server
-@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
-def test_the_server_ends_with_the_program(ended_by: signal.Signals) -> None:
-    path = models.model_path("smollm2-135m")
-    if path is None:
-        pytest.skip("the small model is not here")
-    command = [sys.executable, "-m", "responsa.cli", "llama-server", str(path), "--port", "0", "--threads", "1"]
+@contextmanager
+def served(model: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """The program serving a model, and the processes it has started."""
+    command = [sys.executable, "-m", "responsa.cli", "llama-server", str(model), "--port", "0", "--threads", "1"]
     with subprocess.Popen(
         [*command, "--ctx-size", "256"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as program:
         assert program.stdout is not None
-        line = program.stdout.readline()
-        served = re.search(r"served at (http://127\.0\.0\.1:\d+/v1)", line)
-        children = _children(program.pid)
+        try:
+            assert re.search(r"served at http://127\.0\.0\.1:\d+/v1", program.stdout.readline())
+            yield program, _children(program.pid)
+        finally:
+            program.kill()
+
+
+@pytest.mark.real_server
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
+def test_the_server_ends_with_the_program(smollm2: Path, ended_by: signal.Signals) -> None:
+    with served(smollm2) as (program, children):
+        assert children
         program.send_signal(ended_by)
         _, errors = program.communicate(timeout=60)
-    assert served is not None
-    assert children
-    assert program.returncode == 130
-    assert "The server has ended" in errors
-    assert not [pid for pid in children if _runs(pid)]
+        assert program.returncode == 130
+        assert "The server has ended" in errors
+        assert not [pid for pid in children if _runs(pid)]
+
+
+@pytest.mark.real_server
+def test_a_server_that_ends_by_itself_is_one_line(smollm2: Path) -> None:
+    with served(smollm2) as (program, children):
+        os.kill(children[0], signal.SIGKILL)
+        _, errors = program.communicate(timeout=60)
+        assert program.returncode == 1
+        assert errors.splitlines()[-1] == "Error: The server ended by itself (exit code -9)."
 
 
 def _children(parent: int) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,37 @@ def test_a_wrong_model_name_lists_what_is_served(responsa: Run, options: list[st
     done = responsa("ask", "How?", *options, "--model", "gpt-9", parts=ServedParts())
     assert done.code == 1
     assert llama_server.model in done.err.splitlines()[-1]
+
+
+def test_documents_embedded_by_a_server_are_searched_through_it(
+    responsa: Run, tmp_path: Path, embedding_server: LlamaServer
+) -> None:
+    (tmp_path / "a.md").write_text("A member can borrow up to eight books.")
+    embedding = ["--embed-api-base", embedding_server.url]
+    assert responsa("ingest", "a.md", "--index", "i", *embedding, parts=Parts()).code == 0
+    facts = json.loads(responsa("index", "info", "--index", "i", "--json", parts=Parts()).out)
+    assert facts["embed_model"] == embedding_server.model
+    found = responsa("search", "books", "--index", "i", *embedding, parts=Parts())
+    assert "eight books" in found.out
+    without = responsa("search", "books", "--index", "i", parts=Parts())
+    assert (without.code, without.out) == (1, "")
+    assert embedding_server.model in without.err
+    assert "--embed-api-base" in without.err
+
+
+@pytest.mark.timeout(900)
+def test_the_demonstration_serves_its_own_model_and_leaves_nothing_running(responsa: Run, smollm2: Path) -> None:
+    before = children()
+    done = responsa("demo", "--demo-model", "smollm2", parts=ServedParts())
+    assert done.code == 0
+    assert done.out.count("\n$ responsa ask ") == 3
+    assert done.out.count("\nSources\n") == 3
+    assert "knows English only" in done.err
+    again = responsa("ingest", str(sample_documents()), "--index", ".responsa/demo", parts=ServedParts())
+    assert "0 new, 0 changed; 64 unchanged." in again.out
+    assert children() == before
+
+
+def children() -> set[str]:
+    """The processes that this one has started and that still run."""
+    return set(Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split())

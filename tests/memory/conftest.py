@@ -17,6 +17,16 @@ import pytest
 
 _schemas = count()
 
+# Starts a server in a new directory, and ends both when its input ends: also when this process is killed.
+_KEEPER = """
+"$1/initdb" -D "$2/data" -U postgres -A trust -E UTF8 --locale=C -N >/dev/null 2>&1
+options="-c listen_addresses='' -c unix_socket_directories=$2 -c fsync=off -c shared_buffers=16MB"
+"$1/pg_ctl" -D "$2/data" -w -t 120 -l "$2/log" -o "$options" start >/dev/null 2>&1 && echo ready
+read -r _
+"$1/pg_ctl" -D "$2/data" -m immediate stop >/dev/null 2>&1
+rm -rf "$2"
+"""
+
 
 def _programs() -> Path | None:
     """Where PostgreSQL's programs are, which Debian leaves out of PATH."""
@@ -43,22 +53,17 @@ def postgres_server() -> Iterator[str]:
         message = "PostgreSQL is not installed and cannot be: apt-get install postgresql"
         pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
     home = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
-    as_user: dict[str, Any] = {"cwd": "/", "stdout": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
+    as_user: dict[str, Any] = {"cwd": "/", "start_new_session": True}
     if os.geteuid() == 0:  # the server refuses to run as root
         user = pwd.getpwnam("postgres")
         os.chown(home, user.pw_uid, user.pw_gid)
         as_user |= {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-    data = home / "data"
-    initdb = [programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
-    subprocess.run(initdb, check=True, **as_user)
-    options = f"-c listen_addresses='' -c unix_socket_directories={home} -c fsync=off -c shared_buffers=16MB"
-    control = [programs / "pg_ctl", "-D", data, "-w", "-t", "120"]
-    try:
-        subprocess.run([*control, "-l", home / "log", "-o", options, "start"], check=True, **as_user)
+    command = ["sh", "-c", _KEEPER, "keeper", programs, home]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **as_user) as keeper:
+        assert keeper.stdout is not None
+        assert keeper.stdout.readline() == "ready\n", "PostgreSQL does not start"
         yield f"postgresql://postgres@/postgres?host={home}"
-    finally:
-        subprocess.run([*control, "-m", "immediate", "stop"], check=False, **as_user)
-        shutil.rmtree(home)
+        keeper.communicate()
 
 
 @pytest.fixture

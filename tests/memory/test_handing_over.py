@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.memory.support import HISTORIES, LLM, RecordingBlock, assistant, talk, tokens, user
 
 from responsa.memory import BaseMemoryBlock, Memory, Recollection, SimpleChatStore
+from responsa.memory.window import turns_of
 from responsa.programs import LLMCall, Perform, Program, ask, perform, plan, run, stream
 from responsa.schema.events import WarningRaised
 from responsa.schema.messages import ChatMessage, MessageRole
@@ -61,10 +62,13 @@ def test_every_message_that_falls_out_is_taken_in_once_and_in_order(
         one.put(message)
         if read:
             one.get()
-    left_out = fallen(one)
+    left_out = set(fallen(one))
+    turns = turns_of(one.chat_store.list_messages("s"))
+    newest = [message.id for turn in turns[-1:] for message in turn.messages]  # it may be cut, but has not fallen out
     taken = [message for batch in block.seen for message in batch]
     assert taken == spoken(one)[: len(taken)] == state(one)
-    assert set(left_out) <= set(taken)
+    assert left_out - set(newest) <= set(taken)
+    assert not set(newest) & set(taken)
 
 
 @given(history=HISTORIES, limit=st.integers(20, 60), failures=st.lists(st.booleans(), min_size=14, max_size=14))
@@ -195,6 +199,23 @@ def test_a_conversation_cut_back_behind_what_was_taken_in_is_taken_in_anew() -> 
     one.put_messages(talk(8, begin=30))
     one.get()
     assert state(one) == fallen(one)
+
+
+def test_what_a_block_holds_of_a_conversation_that_is_gone_is_not_shown() -> None:
+    one = memory(RecordingBlock(shows=1), limit=400)
+    one.set(talk(60))
+    assert "Recorded:" in one.get()[0].content
+    one.chat_store.truncate_after("s", spoken(one)[1])
+    assert one.get() == talk(1)
+
+
+def test_recalling_an_earlier_moment_changes_nothing_of_what_the_blocks_hold() -> None:
+    one = memory(RecordingBlock())
+    one.set(talk(20))
+    one.get()
+    taken = state(one)
+    assert run(one.recall(before=spoken(one)[4]), LLM) == talk(2)
+    assert state(one) == taken
 
 
 def test_a_fork_goes_on_with_what_the_blocks_hold() -> None:

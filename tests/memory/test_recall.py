@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.memory.support import HISTORIES, LLM, RecordingBlock, assistant, talk, texts, tokens, user
 
 from responsa import Settings
-from responsa.memory import InsertMethod, Memory, SimpleChatStore, StaticMemoryBlock
+from responsa.memory import InsertMethod, Memory, SimpleChatStore, StaticMemoryBlock, SummaryMemoryBlock
+from responsa.memory.counting import Counter
 from responsa.memory.fitting import CUT_MARK
 from responsa.programs import Recorder, run, stream, traced
 from responsa.schema.errors import InvalidOption
@@ -27,8 +28,8 @@ def memory(messages: Any = (), **options: Any) -> Memory:
     return Memory.from_defaults("s", chat_history=list(messages), llm=LLM, **options)
 
 
-def notices(program: Any) -> list[str]:
-    return [event.notice.code for event in stream(program, LLM) if isinstance(event, WarningRaised)]
+def notices(program: Any, llm: Any = LLM) -> list[str]:
+    return [event.notice.code for event in stream(program, llm) if isinstance(event, WarningRaised)]
 
 
 def spoken(messages: list[ChatMessage]) -> list[ChatMessage]:
@@ -126,6 +127,42 @@ def test_pictures_of_an_over_long_message_go_first() -> None:
 
 def test_nothing_is_recalled_where_not_even_a_cut_message_fits() -> None:
     assert memory([user("hello there"), assistant("hello to you")], token_limit=1).get() == []
+
+
+def test_what_can_be_cut_stays_where_a_turn_cannot() -> None:
+    wordless = ChatMessage("user", blocks=[ImageBlock(url="https://example.org/a.png")])
+    short = ChatMessage("system", "Briefly")
+    assert memory([short, wordless], token_limit=4).get() == [short]
+    assert memory([wordless], token_limit=20).get() == [user(CUT_MARK)]
+
+
+def test_a_system_message_with_a_picture_keeps_it_beside_the_blocks() -> None:
+    pictured = ChatMessage("system", blocks=[TextBlock("Look."), ImageBlock(url="https://example.org/a.png")])
+    shown, *_ = memory([pictured, *talk(1)], memory_blocks=[StaticMemoryBlock("The user is Anna.")]).get()
+    assert shown.blocks[:2] == pictured.blocks
+    assert "Anna" in shown.content
+
+
+def test_a_tokenizer_counts_while_the_llm_answers_the_blocks() -> None:
+    for way in ("blocking", "asynchronous"):
+        llm = ScriptedLLM("Anna asked much.")
+        one = Memory.from_defaults(
+            "s",
+            chat_history=talk(40),
+            llm=llm,
+            tokenizer_fn=str.split,
+            token_limit=200,
+            memory_blocks=[SummaryMemoryBlock()],
+        )
+        recalled = one.get() if way == "blocking" else asyncio.run(one.aget())
+        assert "Anna asked much." in recalled[0].content
+        assert sum(len(message.content.split()) for message in recalled) <= 200
+
+
+def test_a_block_that_asks_a_model_says_so_where_there_is_none() -> None:
+    one = Memory.from_defaults(chat_history=talk(60), token_limit=100, memory_blocks=[SummaryMemoryBlock()])
+    assert notices(one.recall(), Counter()) == ["memory_block_failed"]
+    assert one.get()[-2:] == talk(60)[-2:]
 
 
 def test_an_answer_without_a_question_falls_out_first() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from tests.memory.support import Way, assistant, texts, user
 
 from responsa.memory import Memory, SimpleChatStore, Turn
 from responsa.memory.turns import FLUSH_SECONDS
-from responsa.memory.writers import GIVEN_UP_AFTER, is_gone, this_writer
+from responsa.memory.writers import GIVEN_UP_AFTER, is_gone, is_of_this_process, new_writer
 from responsa.programs import run
 from responsa.schema.errors import ChatStoreUnavailable
 from responsa.schema.messages import ChatMessage
@@ -83,7 +84,8 @@ def test_the_message_is_stored_before_anything_else(way: Way, memory: Memory) ->
     assert rows(memory) == [("Why?", "complete", ""), ("", "partial", "")]
     asked, answer = memory.chat_store.list_messages("s")
     assert asked == turn.user
-    assert (answer.turn, answer.writer) == (asked.id, this_writer())
+    assert answer.turn == asked.id
+    assert is_of_this_process(answer.writer)
     assert not turn.ended
 
 
@@ -271,7 +273,7 @@ def left_by(writer: str, created: float, memory: Memory) -> None:
 
 def finished_process() -> str:
     """The name of a process that is gone."""
-    asking = "from responsa.memory.writers import this_writer; print(this_writer())"
+    asking = "from responsa.memory.writers import new_writer; print(new_writer())"
     return subprocess.run([sys.executable, "-c", asking], capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -283,9 +285,36 @@ def test_what_a_dead_process_left_is_marked_as_interrupted(way: Way, memory: Mem
 
 
 def test_what_a_living_process_writes_is_left_alone(way: Way, memory: Memory) -> None:
-    left_by(this_writer(), 0.0, memory)
+    code = "from responsa.memory.writers import new_writer; print(new_writer(), flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as one:
+        assert one.stdout is not None
+        left_by(one.stdout.readline().strip(), 0.0, memory)
+        way(memory, "recover")
+        assert rows(memory)[1] == ("Beca", "partial", "")
+        one.communicate("\n")
     way(memory, "recover")
-    assert rows(memory)[1] == ("Beca", "partial", "")
+    assert rows(memory)[1] == ("Beca", "interrupted", "process_ended")
+
+
+def test_what_this_process_still_writes_is_left_alone(way: Way, memory: Memory) -> None:
+    turn = way(memory, "begin_turn", user("Why?"))
+    assert way(memory, "recover")[1].status == "partial"
+    other = way(memory, "begin_turn", user("Why?"))
+    way(turn, "finish", "1")
+    way(other, "finish", "2")
+    assert texts(memory.get_all()) == ["Why?", "1", "Why?", "2"]
+
+
+def test_what_nobody_in_this_process_goes_on_with_is_marked_as_interrupted(way: Way, memory: Memory) -> None:
+    turn = way(memory, "begin_turn", user("Why?"))
+    way(turn, "delta", "Beca")
+    del turn  # such as by an exception that nobody caught
+    gc.collect()
+    assert way(memory, "recover")[1].reason == "closed"
+    way(way(memory, "begin_turn", user("Why?")), "finish", "Because.")
+    assert texts(memory.get_all()) == ["Why?", "Because."]
 
 
 def test_the_next_turn_recovers_what_a_dead_process_left(way: Way, memory: Memory) -> None:
@@ -296,19 +325,19 @@ def test_the_next_turn_recovers_what_a_dead_process_left(way: Way, memory: Memor
 
 
 def test_a_writer_is_told_from_its_successors() -> None:
-    here = this_writer()
-    process, _, start = here.rpartition("/")
-    machine, _, pid = process.rpartition("/")
+    here = new_writer()
+    machine, pid, start, number = here.rsplit("/", 3)
     assert int(pid) == os.getpid()
+    assert new_writer() != here
     assert not is_gone(here, 0.0, 1e12)
-    assert is_gone(f"{machine}/{pid}/{int(start) + 1}", 0.0, 0.0)  # another process under the same number
-    for elsewhere in (f"elsewhere/{pid}/{start}", "", "nonsense", f"{machine}/x/{start}"):
+    assert is_gone(f"{machine}/{pid}/{int(start) + 1}/0", 0.0, 0.0)  # another process under the same number
+    for elsewhere in (f"elsewhere/{pid}/{start}/{number}", "", "nonsense", f"{machine}/x/{start}/0"):
         assert not is_gone(elsewhere, 0.0, GIVEN_UP_AFTER)
         assert is_gone(elsewhere, 0.0, GIVEN_UP_AFTER + 1)
 
 
 def test_a_zombie_writes_no_more() -> None:
-    code = "import sys; from responsa.memory.writers import this_writer; print(this_writer(), flush=True)"
+    code = "from responsa.memory.writers import new_writer; print(new_writer(), flush=True)"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         writer = child.stdout.readline().strip()
@@ -320,3 +349,16 @@ def test_a_zombie_writes_no_more() -> None:
 def test_beginning_a_turn_is_a_part_of_a_program(memory: Memory) -> None:
     turn = run(memory.open_turn(ChatMessage("user", "Why?")))
     assert replace(memory.chat_store.list_messages("s")[0]) == turn.user
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_fork_of_the_process_is_a_writer_of_its_own() -> None:
+    code = (
+        "import os\n"
+        "from responsa.memory.writers import is_of_this_process, new_writer\n"
+        "parents = new_writer()\n"
+        "if os.fork() == 0:\n"
+        "    os._exit(is_of_this_process(parents) or not is_of_this_process(new_writer()))\n"
+        "raise SystemExit(os.waitstatus_to_exitcode(os.wait()[1]))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -124,7 +124,7 @@ def test_progress_tells_what_is_stored_and_reaches_the_total(options: dict[str, 
 
     refresh(index, stream(6), asynchronous=asynchronous, total=6, progress=progress)
     assert [now.passages for now in told] == stored
-    assert [now.documents_done for now in told] == [2, 4, 6, 6]
+    assert [now.documents_done for now in told] == [2, 4, 6]
     assert {now.documents_total for now in told} == {6}
     assert told[0].seconds_left is not None
     assert told[-1].seconds_left == 0.0
@@ -258,9 +258,14 @@ def test_transformations_run_in_order(options: dict[str, Any]) -> None:
     def shout(nodes: list[TextNode]) -> list[TextNode]:
         return [TextNode(node.text + " loudly", id_=node.id_) for node in nodes]
 
-    index = make(documents(1), {**options, "transformations": [LineSplitter(), shout]})
-    found = index.as_retriever(1, vector_store_query_mode="text_search").retrieve("loudly")
-    assert found[0].node.ref_doc_id == "doc0"
+    index = make(documents(1, lines=2), {**options, "transformations": [LineSplitter(), shout]})
+    found = index.as_retriever(9, vector_store_query_mode="text_search").retrieve("loudly")
+    assert [(node.node_id, node.node.ref_doc_id) for node in found] == [("doc0/0", "doc0"), ("doc0/1", "doc0")]
+    shouted_first = VectorStoreIndex.from_documents(
+        documents(1, lines=2), embed_model=options["embed_model"], transformations=[shout, LineSplitter()]
+    )
+    found = shouted_first.as_retriever(9, vector_store_query_mode="text_search").retrieve("loudly")
+    assert [(node.node_id, node.node.ref_doc_id) for node in found] == [("doc0/1", "doc0")]
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,11 @@ def test_what_makes_no_sense_is_refused_at_once(options: dict[str, object]) -> N
         SimpleDirectoryReader(**options)  # type: ignore[arg-type]
 
 
+def test_an_empty_path_is_the_working_directory(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree)
+    assert names(SimpleDirectoryReader("")) == names(SimpleDirectoryReader("."))
+
+
 def test_a_document_knows_its_file(tree: Path) -> None:
     (document,) = SimpleDirectoryReader(input_files=[tree / "sub" / ".." / "b.md"]).load_data()
     assert document.metadata == {

@@ -66,6 +66,7 @@ EXAMPLES: list[tuple[str, ResponsaError]] = [
     ("index_version_mismatch", errors.IndexVersionMismatch("idx", "1", "2")),
     ("index_locked", errors.IndexLocked("idx")),
     ("index_not_writable", errors.IndexNotWritable("idx", "disk full")),
+    ("embedder_not_given", errors.EmbedderNotGiven("idx", "bge-m3")),
     ("embedding_mismatch", errors.EmbeddingMismatch("idx", "e5", 384, "bge", 768)),
     ("chat_store_fault", errors.ChatStoreFault("chat.db")),
     ("chat_store_unavailable", errors.ChatStoreUnavailable("chat.db", "disk full")),

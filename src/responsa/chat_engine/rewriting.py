@@ -10,6 +10,7 @@ from typing import Final
 from responsa.packing.budget import MARGIN
 from responsa.packing.history import fit_history, turns_of
 from responsa.programs import LLMCall, Program, ask, describe, emit, measure, warn
+from responsa.programs.plan import PLANNED
 from responsa.prompts import BasePromptTemplate, DefaultPrompts, detect_language, refuses
 from responsa.schema.completions import Sampling
 from responsa.schema.errors import ResponsaError, WindowTooSmall
@@ -61,7 +62,7 @@ class Rewriter:
         except ResponsaError as error:
             return (yield from self._rejected(message, str(error)))
         rewritten = _LABEL.sub("", completion.text.strip()).strip('"“”')
-        fault = "planned" if completion.finish_reason == "planned" else fault_of(rewritten, message)
+        fault = PLANNED if completion.finish_reason == PLANNED else fault_of(rewritten, message)
         if completion.finish_reason == "length":
             fault = "it was cut at its token limit"
         if fault is not None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # From the largest down: where one cannot be had, the next is tried.
 DEMO_MODELS: Final = {"1.5b": "qwen2.5-coder-1.5b", "0.5b": "qwen2.5-coder-0.5b", "smollm2": "smollm2-135m"}
 QUESTIONS: Final = (
-    "Which port does the DolphinScheduler API server use by default?",
+    "What does the command cargo check do?",
     "怎样卸载 Rust？",
     "What does a licence for DolphinScheduler cost per year?",
 )

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Context, Option
 
-from responsa.schema.errors import LocalServerFailed
-
 from .options import ApiKey
 
 if TYPE_CHECKING:
@@ -57,9 +55,9 @@ def llama_server(
         api_key=api_key,
     )
     with interrupted_by_signals():
+        terminal.note("server_starting", model=server.model)
+        server.start()
         try:
-            terminal.note("server_starting", model=server.model)
-            server.start()
             terminal.write(terminal.text("server_ready", model=server.model, url=server.url))
             how = "server_how_to_embed" if embeddings or pooling else "server_how_to_ask"
             terminal.remark(terminal.text(how, url=server.url))
@@ -67,4 +65,5 @@ def llama_server(
         finally:
             server.stop()
             terminal.note("server_stopped")
-    raise LocalServerFailed(terminal.text("server_died", code=code))
+    terminal.error(terminal.text("server_died", code=code))
+    return 1

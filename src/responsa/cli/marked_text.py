@@ -14,6 +14,7 @@ _STOP: Final = re.compile(r"[.!?。！？；…｡\n]")
 _BETWEEN: Final = re.compile(r"[\"'”’」』）】》〉)\]}»*_`~\s\[【\d,，、\-–.!?。！？；…｡]*")
 # A sentence's citation has come, if it comes at all, by the time that so many characters of the next are there.
 _AHEAD: Final = 8
+_FENCE: Final = "```"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,11 @@ class MarkedText:
         self._text += text
 
     def cite(self, citation: Citation) -> Iterator[Piece]:
-        """Take a citation and return its sentence's rest and its marker; nothing for one the model wrote itself."""
-        if citation.origin == "model":
+        """Take a citation and return its sentence's rest and its marker; none in code, nor where the model wrote it."""
+        end = min(citation.sentence[1], len(self._text))
+        if citation.origin == "model" or self._text.count(_FENCE, 0, end) % 2:
             return
-        yield from self._show_to(min(citation.sentence[1], len(self._text)))
+        yield from self._show_to(end)
         yield Piece(marker(citation, after=self._text[: self._shown]), is_marker=True)
 
     def finish(self) -> Iterator[Piece]:

@@ -27,7 +27,8 @@ class Parts:
         """Return the model that answers."""
         from responsa.llms.openai_like import OpenAILike
 
-        return OpenAILike(choice.model, api_base=choice.api_base, api_key=choice.api_key)
+        # The same question gives the same answer.
+        return OpenAILike(choice.model, api_base=choice.api_base, api_key=choice.api_key, temperature=0.0)
 
     def embedder(self, choice: ServerChoice) -> Embedder:
         """Return the embedding model behind a server; one that is not named is asked for its name."""

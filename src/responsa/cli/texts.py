@@ -103,7 +103,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "使用：responsa ingest PATH --embed-api-base {url}    停止：Ctrl-C",
     },
     "server_stopped": {"en": "The server has ended and its memory is free.", "zh": "服务器已结束，内存已释放。"},
-    "server_died": {"en": "the server has ended by itself (exit code {code})", "zh": "服务器自行结束（退出码 {code}）"},
+    "server_died": {"en": "The server ended by itself (exit code {code}).", "zh": "服务器自行结束（退出码 {code}）。"},
     "fetching": {"en": "Fetching {name}", "zh": "正在获取 {name}"},
     "models_header": {"en": "name|size MB|here|languages|licence", "zh": "名称|大小 MB|已有|语言|许可证"},
     "yes": {"en": "yes", "zh": "是"},

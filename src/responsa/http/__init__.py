@@ -2,3 +2,5 @@
 
 Nothing here loads the HTTP library before the first request is made.
 """
+
+__all__: list[str] = []

@@ -13,6 +13,7 @@ T = TypeVar("T")
 
 # Statuses of a server that has no such address.
 NO_SUCH_ADDRESS = (404, 405, 501)
+# A question about the server is answered at once or not at all, in seconds.
 ASK_SECONDS = 30.0
 
 

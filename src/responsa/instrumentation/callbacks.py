@@ -25,6 +25,8 @@ class EventPayload(StrEnum):
     NODES = "nodes"
     STAGE = "stage"
     SECONDS = "seconds"
+    TIMINGS = "timings"
+    FINISH_REASON = "finish_reason"
     PROMPT_TOKENS = "prompt_tokens"
     COMPLETION_TOKENS = "completion_tokens"
     MODEL = "model"
@@ -32,16 +34,32 @@ class EventPayload(StrEnum):
 
 
 class BaseCallbackHandler(ABC):
-    """Is told of what happens. What it raises reaches the caller."""
+    """Is told of what happens. What it raises reaches the caller.
+
+    Args:
+        event_starts_to_ignore: What it is not told the start of.
+        event_ends_to_ignore: What it is not told the end of.
+    """
+
+    event_starts_to_ignore: tuple[CBEventType, ...] = ()
+    event_ends_to_ignore: tuple[CBEventType, ...] = ()
+
+    def __init__(
+        self,
+        event_starts_to_ignore: Sequence[CBEventType] = (),
+        event_ends_to_ignore: Sequence[CBEventType] = (),
+    ) -> None:
+        self.event_starts_to_ignore = tuple(event_starts_to_ignore)
+        self.event_ends_to_ignore = tuple(event_ends_to_ignore)
 
     @abstractmethod
     def on_event_start(
         self, event_type: CBEventType, payload: Mapping[str, Any], event_id: str, parent_id: str
-    ) -> None:
+    ) -> object:
         """Take note that something starts, as a part of `parent_id` if that is not empty."""
 
     @abstractmethod
-    def on_event_end(self, event_type: CBEventType, payload: Mapping[str, Any], event_id: str) -> None:
+    def on_event_end(self, event_type: CBEventType, payload: Mapping[str, Any], event_id: str) -> object:
         """Take note that it has ended; `payload` holds its `seconds`, and `exception` if it failed."""
 
 
@@ -52,8 +70,8 @@ class CallbackManager:
         handlers: Who is told, in this order.
     """
 
-    def __init__(self, handlers: Sequence[BaseCallbackHandler] = ()) -> None:
-        self.handlers = list(handlers)
+    def __init__(self, handlers: Sequence[BaseCallbackHandler] | None = None) -> None:
+        self.handlers = list(handlers or ())
 
     def add_handler(self, handler: BaseCallbackHandler) -> None:
         """Tell `handler` too."""
@@ -69,13 +87,15 @@ class CallbackManager:
 
         event_id = uuid.uuid4().hex
         for handler in self.handlers:
-            handler.on_event_start(event_type, payload, event_id, parent_id)
+            if event_type not in handler.event_starts_to_ignore:
+                handler.on_event_start(event_type, payload, event_id, parent_id)
         return event_id
 
     def end(self, event_type: CBEventType, payload: Mapping[str, Any], event_id: str) -> None:
         """Tell that it has ended."""
         for handler in self.handlers:
-            handler.on_event_end(event_type, payload, event_id)
+            if event_type not in handler.event_ends_to_ignore:
+                handler.on_event_end(event_type, payload, event_id)
 
 
 class PrintHandler(BaseCallbackHandler):
@@ -92,6 +112,7 @@ class PrintHandler(BaseCallbackHandler):
         if EventPayload.PROMPT_TOKENS in payload:
             read, written = payload[EventPayload.PROMPT_TOKENS], payload[EventPayload.COMPLETION_TOKENS]
             tokens = f", {read} tokens read, {written} written"
-        failed = f", failed: {payload[EventPayload.EXCEPTION]}" if EventPayload.EXCEPTION in payload else ""
+        error = payload.get(EventPayload.EXCEPTION)
+        failed = f", failed: {str(error) or type(error).__name__}" if error is not None else ""
         name = payload.get(EventPayload.STAGE, event_type.value)
         print(f"{name}: {payload[EventPayload.SECONDS]:.2f} s{tokens}{failed}")

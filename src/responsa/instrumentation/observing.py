@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from responsa.programs import Effect, Failed, LLMCall, Outcome, Perform, Program
+from responsa.programs import Effect, Failed, LLMCall, Outcome, Perform, Program, relayed
+from responsa.schema.completions import Completion
 
 from .callbacks import CallbackManager, CBEventType, EventPayload
 
 T = TypeVar("T")
-_Begun = tuple[CBEventType, str, dict[str, Any]]
+_Begun: TypeAlias = tuple[CBEventType, str, dict[str, Any]]
 
 
 def observed(program: Program[T], manager: CallbackManager, event_type: CBEventType, question: str) -> Program[T]:
@@ -34,22 +34,26 @@ def observed(program: Program[T], manager: CallbackManager, event_type: CBEventT
 
 def watched(program: Program[T], manager: CallbackManager, parent_id: str = "") -> Program[T]:
     """Run `program` as a part of another and tell the handlers of its calls and its searches."""
-    outcomes: Sequence[Outcome] | None = None
-    with closing(program):
-        while True:
-            try:
-                step = program.send(outcomes)  # type: ignore[arg-type]
-            except StopIteration as stop:
-                result: T = stop.value
-                return result
-            begun = [_begin(effect, manager, parent_id) for effect in step]
-            began = perf_counter()
+
+    def told(step: Sequence[Effect]) -> Program[Sequence[Outcome]]:
+        begun = [_begin(effect, manager, parent_id) for effect in step]
+        began = perf_counter()
+        try:
             outcomes = yield step
-            seconds = perf_counter() - began
-            for start, outcome in zip(begun, outcomes, strict=True):
-                if start is not None:
-                    event_type, event_id, payload = start
-                    manager.end(event_type, {**payload, **_ended(outcome, seconds)}, event_id)
+        except BaseException as error:  # the run was closed: what it had begun has ended too
+            _end(begun, [error] * len(begun), perf_counter() - began, manager)
+            raise
+        _end(begun, outcomes, perf_counter() - began, manager)
+        return outcomes
+
+    return relayed(program, told)
+
+
+def _end(begun: Sequence[_Begun | None], outcomes: Sequence[Outcome], seconds: float, manager: CallbackManager) -> None:
+    for start, outcome in zip(begun, outcomes, strict=True):
+        if start is not None:
+            event_type, event_id, payload = start
+            manager.end(event_type, {**payload, **_ended(outcome, seconds)}, event_id)
 
 
 def _begin(effect: Effect, manager: CallbackManager, parent_id: str) -> _Begun | None:
@@ -62,14 +66,24 @@ def _begin(effect: Effect, manager: CallbackManager, parent_id: str) -> _Begun |
 
 
 def _ended(outcome: Outcome, seconds: float) -> dict[str, Any]:
+    if isinstance(outcome, BaseException):
+        return {EventPayload.SECONDS: seconds, EventPayload.EXCEPTION: outcome}
     if isinstance(outcome, Failed):
-        return {EventPayload.SECONDS: seconds, EventPayload.EXCEPTION: outcome.error}
-    if isinstance(outcome, list):
-        return {EventPayload.SECONDS: seconds, EventPayload.NODES: outcome}
-    return {
-        EventPayload.SECONDS: outcome.timings.total or seconds,
-        EventPayload.RESPONSE: outcome.text,
-        EventPayload.PROMPT_TOKENS: outcome.usage.prompt_tokens,
-        EventPayload.COMPLETION_TOKENS: outcome.usage.completion_tokens,
-        EventPayload.MODEL: outcome.model,
-    }
+        took = outcome.timings.total
+        return {
+            EventPayload.SECONDS: seconds if took is None else took,
+            EventPayload.TIMINGS: outcome.timings,
+            EventPayload.EXCEPTION: outcome.error,
+        }
+    if isinstance(outcome, Completion):
+        took = outcome.timings.total
+        return {
+            EventPayload.SECONDS: seconds if took is None else took,
+            EventPayload.TIMINGS: outcome.timings,
+            EventPayload.RESPONSE: outcome.text,
+            EventPayload.PROMPT_TOKENS: outcome.usage.prompt_tokens,
+            EventPayload.COMPLETION_TOKENS: outcome.usage.completion_tokens,
+            EventPayload.MODEL: outcome.model,
+            EventPayload.FINISH_REASON: outcome.finish_reason,
+        }
+    return {EventPayload.SECONDS: seconds, EventPayload.NODES: outcome}

@@ -12,7 +12,7 @@ from ..prompts.templates import BasePromptTemplate
 from ..schema.completions import Completion, Delta, LLMMetadata, Sampling, StreamItem
 from ..schema.errors import UnknownOption
 from ..schema.messages import ChatMessage, MessageRole
-from ..tokens.estimate import estimate_tokens
+from ..tokens.estimate import TOKENS_A_MESSAGE, TOKENS_A_TEMPLATE, estimate_tokens
 from .folding import CompletionBuilder
 from .prompt_text import messages_to_prompt
 from .responses import (
@@ -28,9 +28,6 @@ from .responses import (
 from .structured_predict import Object, predicting
 
 SAMPLING_OPTIONS: Final = tuple(field.name for field in fields(Sampling))
-# Tokens a chat template puts around each message, and around all of them (a system prompt of its own included).
-TOKENS_A_MESSAGE: Final = 8
-TOKENS_A_TEMPLATE: Final = 64
 
 
 def sampling_from(owner: str, options: dict[str, Any]) -> Sampling:
@@ -79,19 +76,12 @@ class LLM(ABC):
 
     def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         """Return the tokens of each prompt whole, with what the chat template adds."""
-        texts = self.count_tokens([messages_to_prompt(messages) for messages in prompts])
-        return [
-            count + TOKENS_A_TEMPLATE + TOKENS_A_MESSAGE * len(messages)
-            for count, messages in zip(texts, prompts, strict=True)
-        ]
+        return _with_template(prompts, self.count_tokens([messages_to_prompt(messages) for messages in prompts]))
 
     async def acount_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         """Return the tokens of each prompt without blocking."""
-        texts = await self.acount_tokens([messages_to_prompt(messages) for messages in prompts])
-        return [
-            count + TOKENS_A_TEMPLATE + TOKENS_A_MESSAGE * len(messages)
-            for count, messages in zip(texts, prompts, strict=True)
-        ]
+        counts = await self.acount_tokens([messages_to_prompt(messages) for messages in prompts])
+        return _with_template(prompts, counts)
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         """Return the answer to a prompt.
@@ -230,6 +220,13 @@ class LLM(ABC):
             async for item in items:
                 builder.add(item)
                 yield _chat_step(item, builder)
+
+
+def _with_template(prompts: Sequence[Sequence[ChatMessage]], counts: Sequence[int]) -> list[int]:
+    return [
+        count + TOKENS_A_TEMPLATE + TOKENS_A_MESSAGE * len(messages)
+        for count, messages in zip(counts, prompts, strict=True)
+    ]
 
 
 def _of_prompt(prompt: str) -> list[ChatMessage]:

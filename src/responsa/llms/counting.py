@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ..http.client import HTTPClient
 from ..http.messages import Batch, BatchResult, Reply
@@ -15,7 +15,7 @@ CHARACTERS_A_REQUEST: Final = 400_000
 # No vocabulary has this token: llama-server passes it through, and so it marks where each text ends.
 SEPARATOR: Final = -1
 
-Counting = Generator[Batch, list[BatchResult], list[int]]
+Counting: TypeAlias = Generator[Batch, list[BatchResult], list[int]]
 
 
 def count_with_llama_server(client: HTTPClient, texts: Sequence[str], workers: int) -> Counting:

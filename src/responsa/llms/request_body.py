@@ -30,15 +30,13 @@ def messages_body(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
 
 
 def sampling_body(sampling: Sampling, defaults: Sampling) -> dict[str, Any]:
-    """Return the sampling fields of a body: the call's own, else the LLM's; what neither sets is left out."""
+    """Return the sampling fields of a body: the call's own, else the LLM's, else None."""
     body: dict[str, Any] = {}
     for name in ("max_tokens", "temperature", "top_p", "seed"):
         value = getattr(sampling, name)
         body[name] = getattr(defaults, name) if value is None else value
     body["stop"] = list(sampling.stop or defaults.stop) or None
-    body.update(defaults.extra)
-    body.update(sampling.extra)
-    return without_none(body)
+    return body
 
 
 def without_none(body: Mapping[str, Any]) -> dict[str, Any]:

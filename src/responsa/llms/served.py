@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..http.client import HTTPClient
 from ..http.messages import Reply, Request
-from ..http.missing_v1 import raise_if_v1_is_missing
+from ..http.missing_v1 import ASK_SECONDS, raise_if_v1_is_missing
 from ..schema.errors import AuthenticationFailed, BadResponse, ModelNotFound, RequestRefused
-
-# A question about the server is answered at once or not at all, in seconds.
-ASK_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,7 @@ class Served:
     opens_reasoning: bool = False
 
 
-Asking = Generator[Request, Reply, Served]
+Asking: TypeAlias = Generator[Request, Reply, Served]
 
 
 def ask_server(

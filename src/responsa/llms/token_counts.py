@@ -12,9 +12,8 @@ from ..http.messages import Exchange
 from ..schema.errors import AuthenticationFailed, BadResponse, ModelNotFound, RequestRefused, ServerError
 from ..schema.messages import ChatMessage
 from ..tokens.count_cache import CountCache
-from ..tokens.estimate import estimate_tokens
+from ..tokens.estimate import TOKENS_A_MESSAGE, TOKENS_A_TEMPLATE, estimate_tokens
 from ..tokens.estimate_correction import EstimateCorrection
-from .base import TOKENS_A_MESSAGE, TOKENS_A_TEMPLATE
 from .counting import (
     count_specials_with_llama_server,
     count_with_llama_server,

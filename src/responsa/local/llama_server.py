@@ -171,8 +171,7 @@ class LlamaServer:
 
     def _send_settings(self, process: subprocess.Popen[bytes]) -> None:
         settings = {**self._settings, "threads": self._settings["threads"] or default_threads()}
-        if process.stdin is None:
-            raise AssertionError("the process was made with a pipe")
+        assert process.stdin is not None
         try:
             process.stdin.write(json.dumps(settings).encode() + b"\n")
             process.stdin.flush()

@@ -14,22 +14,19 @@ from .window import weigh
 CUT_MARK: Final = " […]"
 
 
-def cut_to_fit(messages: Sequence[ChatMessage], room: int) -> Program[list[ChatMessage]]:
+def cut_to_fit(messages: Sequence[ChatMessage], room: int) -> Program[list[ChatMessage | None]]:
     """Return `messages` with the longest cut so that all have at most `room` tokens together.
 
-    Each cut is a warning. Nothing is left where not even the mark of a cut has room.
+    Each cut is a warning. A message is None where not even the mark of a cut has room.
     """
     tokens = yield from weigh(messages)
     share = _fair_share(tokens, room)
-    fitted: list[ChatMessage] = []
+    fitted: list[ChatMessage | None] = []
     for message, weight in zip(messages, tokens, strict=True):
         if weight <= share:
             fitted.append(message)
             continue
-        short = yield from cut_message(message, share)
-        if short is None:
-            return []
-        fitted.append(short)
+        fitted.append((yield from cut_message(message, share)))
         yield from warn("memory_message_cut", role=message.role.value, tokens=weight, room=share)
     return fitted
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +38,7 @@ class HandingOver:
     Args:
         store: Where states are kept, unless a block says otherwise.
         session_id: The session.
+        ids: The identities of all messages of the session, also of those that are not recalled.
         blocks: The blocks.
         batch_tokens: The most tokens handed over at a time, a single turn aside.
         ahead_tokens: How far blocks that ask a model take in turns that have not fallen out yet.
@@ -45,6 +46,7 @@ class HandingOver:
 
     store: ChatStore
     session_id: str
+    ids: Collection[str]
     blocks: Sequence[BaseMemoryBlock]
     batch_tokens: int
     ahead_tokens: int
@@ -57,7 +59,11 @@ class HandingOver:
         return None if held is None else held.value
 
     def load(self) -> Program[None]:
-        """Read every block's state."""
+        """Read every block's state.
+
+        Where the last message a block took in is not there any more, the conversation is another one, and the block
+        begins anew.
+        """
         for block in self.blocks:
             yield from self._load(block)
 
@@ -74,7 +80,7 @@ class HandingOver:
 
     def _feed(self, block: BaseMemoryBlock, turns: Sequence[TurnOfTalk], fallen: int) -> Program[bool]:
         held = self._held[block.name]
-        first = self._first(block, held, turns)
+        first = self._first(held, turns)
         pending = _closed(turns[first:fallen])
         if not pending:
             return False
@@ -104,19 +110,14 @@ class HandingOver:
             took = True
         return took
 
-    def _first(self, block: BaseMemoryBlock, held: _Held, turns: Sequence[TurnOfTalk]) -> int:
-        """Return the position of the first turn that a block has not taken in.
-
-        Where the last message it took in is not there any more, the conversation is another one: it begins anew.
-        """
+    def _first(self, held: _Held, turns: Sequence[TurnOfTalk]) -> int:
+        """Return the position of the first turn that a block has not taken in."""
         if not held.upto:
             return 0
-        candidates = turns if block.belongs(held.value, self.session_id) else ()
-        for position, turn in enumerate(candidates):
+        for position, turn in enumerate(turns):
             if any(message.id == held.upto for message in turn.messages):
                 return position + 1
-        held.value, held.upto = None, ""
-        return 0
+        return len(turns)  # it has taken in more than is recalled now
 
     def _ahead(self, turns: Sequence[TurnOfTalk]) -> Program[list[TurnOfTalk]]:
         ahead: list[TurnOfTalk] = []
@@ -146,7 +147,10 @@ class HandingOver:
         states = yield from states_of(self._store_of(block), self.session_id)
         state = states.get(_PREFIX + block.name, SessionState())
         kept = state.value if isinstance(state.value, dict) else {}
-        self._held[block.name] = _Held(kept.get("value"), str(kept.get("upto", "")), state.version)
+        value, upto = kept.get("value"), str(kept.get("upto", ""))
+        if upto not in self.ids or not block.belongs(value, self.session_id):
+            value, upto = None, ""
+        self._held[block.name] = _Held(value, upto, state.version)
 
     def _store_of(self, block: BaseMemoryBlock) -> ChatStore:
         return self.store if block.state_store is None else block.state_store

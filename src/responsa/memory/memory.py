@@ -132,11 +132,8 @@ class Memory:
             limit: A smaller limit than the memory's own, in tokens, where the prompt leaves less room.
         """
         messages = yield from listed(self.chat_store, self.session_id)
-        if before is not None:
-            ends = (position for position, message in enumerate(messages) if message.id == before)
-            messages = messages[: next(ends, len(messages))]
         policy = self._policy(self.token_limit if limit is None else min(limit, self.token_limit))
-        return (yield from recall(messages, policy, self.chat_store, self.session_id, input or ""))
+        return (yield from recall(messages, policy, self.chat_store, self.session_id, input or "", before))
 
     def settle(self) -> Program[None]:
         """Hand what has fallen out to the memory blocks now, so that the next recall need not; as a program."""

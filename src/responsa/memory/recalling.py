@@ -49,21 +49,38 @@ class Policy:
 
 
 def recall(
-    messages: Sequence[StoredMessage], policy: Policy, store: ChatStore, session_id: str, question: str
+    messages: Sequence[StoredMessage],
+    policy: Policy,
+    store: ChatStore,
+    session_id: str,
+    question: str,
+    before: str | None = None,
 ) -> Program[list[ChatMessage]]:
-    """Return what the model is sent of `messages`, and hand what falls out to the memory blocks.
+    """Return what the model is sent of a session, and hand what falls out to the memory blocks.
 
     System messages stay. Whole turns are left out from the oldest on, no more than needed; where the newest turn alone
     is too long, it is cut. Turns that are being written, or came to nothing, are left out.
+
+    Args:
+        messages: All messages of the session.
+        policy: How it is recalled.
+        store: Where the blocks' states are.
+        session_id: The session.
+        question: What the user says now; empty where it is not known.
+        before: The identity of a message: only what came before it is recalled.
     """
-    return (yield from _Recall(messages, policy, store, session_id, question).program())
+    ends = (position for position, message in enumerate(messages) if message.id == before)
+    ids = {message.id for message in messages} if policy.blocks else frozenset()
+    handing = HandingOver(store, session_id, ids, policy.blocks, policy.limit, policy.ahead_tokens)
+    recalled = messages[: next(ends, len(messages))]
+    return (yield from _Recall(recalled, policy, handing, session_id, question).program())
 
 
 class _Recall:
     """One recall, step by step."""
 
     def __init__(
-        self, messages: Sequence[StoredMessage], policy: Policy, store: ChatStore, session_id: str, question: str
+        self, messages: Sequence[StoredMessage], policy: Policy, handing: HandingOver, session_id: str, question: str
     ) -> None:
         self._policy = policy
         self._all_turns = turns_of(messages)
@@ -74,7 +91,7 @@ class _Recall:
         recent = tuple(message for turn in self._turns for message in turn.messages)
         self._asked = Recollection(session_id, question, recent, _language(policy.language, question, recent))
         self._notices: list[Notice] = []  # of the blocks' content, which may be made several times
-        self._handing = HandingOver(store, session_id, policy.blocks, policy.limit, policy.ahead_tokens)
+        self._handing = handing
 
     def program(self) -> Program[list[ChatMessage]]:
         limit = self._policy.limit
@@ -84,7 +101,7 @@ class _Recall:
             yield from self._handing.load()
         if fixed > limit:
             yield from self._handing.hand_over(self._all_turns, self._fallen(len(self._turns) - 1))
-            return (yield from cut_to_fit([*self._pinned, *newest], limit))
+            return (yield from self._cut(newest))
         newest_tokens = sum((yield from weigh(newest)))
         pinned_tokens = fixed - newest_tokens
         for _ in range(_ROUNDS):
@@ -95,6 +112,12 @@ class _Recall:
         for notice in self._notices:
             yield from emit(WarningRaised(notice))
         return self._put_together(start, text)
+
+    def _cut(self, newest: Sequence[ChatMessage]) -> Program[list[ChatMessage]]:
+        """Return the system messages and the newest turn cut to the limit; no part of a turn stands for the whole."""
+        fitted = yield from cut_to_fit([*self._pinned, *newest], self._policy.limit)
+        front, turn = fitted[: len(self._pinned)], fitted[len(self._pinned) :]
+        return [message for message in (*front, *(turn if None not in turn else ())) if message is not None]
 
     def _fallen(self, start: int) -> int:
         """Return how many of all turns stand before the one sent at position `start`."""

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
-from responsa.programs.effects import Program
+from responsa.programs.effects import Perform, Program, perform
 from responsa.schema.errors import ChatStoreFault, InvalidOption
 from responsa.schema.messages import ChatMessage, MessageRole
 from responsa.schema.protocols import ChatStore
@@ -16,11 +17,14 @@ from responsa.schema.stored import StoredMessage
 
 from .chat_stores.serialization import plain
 from .store_steps import added, listed, replaced
-from .writers import is_gone, this_writer
+from .writers import is_gone, is_of_this_process, new_writer
 
 FLUSH_SECONDS: Final = 0.5  # text is delivered between flushes too: what a crash loses stays under one second
 CLOSED: Final = "closed"
 PROCESS_ENDED: Final = "process_ended"
+
+# Turns of this process, by their writer, for as long as anyone can still go on with them.
+_open_here: Final[WeakValueDictionary[str, Turn]] = WeakValueDictionary()
 
 
 class Turn:
@@ -55,6 +59,7 @@ class Turn:
         self._reasonings: list[str] = []
         self._flushed = clock()
         self._ended = False
+        _open_here[answer.writer] = self
 
     @property
     def answer(self) -> StoredMessage:
@@ -197,26 +202,35 @@ def open_turn(store: ChatStore, session_id: str, message: ChatMessage) -> Progra
     if retried is not None:
         return retried
     user = StoredMessage(message)
-    answer = _begun(user)
-    yield from added(store, session_id, (user, answer))
-    return Turn(store, session_id, user, answer)
+    turn = Turn(store, session_id, user, _begun(user))
+    yield from added(store, session_id, (user, turn.answer))
+    return turn
 
 
 def recovered(store: ChatStore, session_id: str) -> Program[list[StoredMessage]]:
-    """Return a session's messages, those that a dead process left partial marked as interrupted."""
+    """Return a session's messages, those that nobody goes on with any more marked as interrupted."""
     messages = yield from listed(store, session_id)
-    now = time.time()
     for position, message in enumerate(messages):
-        if message.status == "partial" and is_gone(message.writer, message.created, now):
-            broken = replace(message, status="interrupted", reason=PROCESS_ENDED, writer="")
+        reason = (yield from _left_because(message)) if message.status == "partial" else ""
+        if reason:
+            broken = replace(message, status="interrupted", reason=reason, writer="")
             if (yield from replaced(store, session_id, broken, "partial")):
                 messages[position] = broken
     return messages
 
 
+def _left_because(partial: StoredMessage) -> Program[str]:
+    """Return why nobody goes on with a partial message; empty where somebody may."""
+    if is_of_this_process(partial.writer):
+        return "" if partial.writer in _open_here else CLOSED
+    asked = partial.writer, partial.created, time.time()
+    gone = yield from perform(Perform("writer", lambda: is_gone(*asked), lambda: asyncio.to_thread(is_gone, *asked)))
+    return PROCESS_ENDED if gone else ""
+
+
 def _begun(user: StoredMessage, **fields: Any) -> StoredMessage:
     return StoredMessage(
-        ChatMessage(MessageRole.ASSISTANT, ""), turn=user.id, status="partial", writer=this_writer(), **fields
+        ChatMessage(MessageRole.ASSISTANT, ""), turn=user.id, status="partial", writer=new_writer(), **fields
     )
 
 
@@ -228,19 +242,17 @@ def _retried(
         return None
     last = messages[-1]
     if last.message == message and last.status == "complete":
-        answer = _begun(last, id=f"{last.id}.answer")
+        turn = Turn(store, session_id, last, _begun(last, id=f"{last.id}.answer"))
         try:
-            yield from added(store, session_id, (answer,))
+            yield from added(store, session_id, (turn.answer,))
         except InvalidOption:
             return None
-        return Turn(store, session_id, last, answer)
+        return turn
     user = next((one for one in messages if one.id == last.turn), None)
     if last.status != "interrupted" or user is None or user.message != message:
         return None
-    answer = _begun(user, id=last.id, extra=_earlier(last))
-    if not (yield from replaced(store, session_id, answer, "interrupted")):
-        return None
-    return Turn(store, session_id, user, answer)
+    turn = Turn(store, session_id, user, _begun(user, id=last.id, extra=_earlier(last)))
+    return turn if (yield from replaced(store, session_id, turn.answer, "interrupted")) else None
 
 
 def _earlier(broken: StoredMessage) -> dict[str, Any]:

@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import os
 import platform
-from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Final
 
 GIVEN_UP_AFTER: Final = 3600.0  # seconds: a partial message from another machine that is older was left by a dead one
 
 
-def this_writer() -> str:
-    """Return the name of this process: machine, boot, number and start."""
-    return _writer(os.getpid())
+_numbers = count()
 
 
-@lru_cache(maxsize=1)
-def _writer(pid: int) -> str:
-    return "/".join((_machine(), str(pid), _start_of(pid)))
+def new_writer() -> str:
+    """Return a name that no other writer has: machine, process, its start, and a number of its own."""
+    return f"{_process}/{next(_numbers)}"
+
+
+def is_of_this_process(writer: str) -> bool:
+    """Tell whether `new_writer` made this name in this process."""
+    return writer.rpartition("/")[0] == _process
 
 
 def is_gone(writer: str, begun: float, now: float) -> bool:
-    """Tell whether a writer writes no more.
+    """Tell whether a writer's process is gone, or is on another machine and has been silent for an hour.
 
     Args:
-        writer: What `this_writer` returned in it.
+        writer: What `new_writer` returned in it.
         begun: When its message was begun, in seconds since 1970 (UTC).
         now: The time now, in the same way.
     """
-    process, _, start = writer.rpartition("/")
-    machine, _, pid = process.rpartition("/")
-    if machine != _machine() or not pid.isdecimal():
+    parts = writer.rsplit("/", 3)
+    if len(parts) != 4 or parts[0] != _MACHINE or not parts[1].isdecimal():
         return now - begun > GIVEN_UP_AFTER
-    return _start_of(int(pid)) != start
+    return _start_of(int(parts[1])) != parts[2]
 
 
-@lru_cache(maxsize=1)
 def _machine() -> str:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
@@ -66,3 +67,16 @@ def _answers(pid: int) -> str:
     except OSError:
         return ""
     return "there"
+
+
+def _name_process() -> None:
+    global _process
+    _process = f"{_MACHINE}/{os.getpid()}/{_start_of(os.getpid())}"
+
+
+# Read once and beforehand: an event loop must not wait for files.
+_MACHINE: Final = _machine()
+_process: str
+_name_process()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_name_process)

@@ -15,16 +15,17 @@ _BOUNDARIES: Final = (re.compile(r"[,，、;；:：)）\]】]\s*"), re.compile(r
 _JOIN: Final = 1  # tokens that joining two counted pieces may add
 
 
-def cut(text: str, room: int) -> Program[list[tuple[Range, int]]]:
+def cut(text: str, room: int, overlap: int = 0) -> Program[list[tuple[Range, int]]]:
     """Cut `text` into pieces of at most `room` tokens each, at sentence ends where possible.
 
     Args:
         text: Any text: prose, code, one line of two million characters.
         room: The most tokens of a piece, at least 1.
+        overlap: The most tokens at the end of a piece that the next one repeats.
 
     Returns:
         Each piece's range in characters and its tokens, counted as the sum of its parts. The ranges follow one
-        another and cover the text. Only a single character may be larger than `room`.
+        another, overlaps aside, and cover the text. Only a single character may be larger than `room`.
     """
     from responsa.tokens.sentences import split_sentences
 
@@ -40,7 +41,7 @@ def cut(text: str, room: int) -> Program[list[tuple[Range, int]]]:
                 too_long += _split(text, unit, parts=-(-tokens // room) + 1)
         waiting = too_long
     units.sort()
-    return _join(units, room)
+    return _join(units, room, overlap)
 
 
 def _split(text: str, unit: Range, parts: int) -> list[Range]:
@@ -74,15 +75,22 @@ def _joins_backwards(char: str) -> bool:
     return "\u0300" <= char <= "\u036f" or char in "\u200d\ufe0f" or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
-def _join(units: Sequence[tuple[Range, int]], room: int) -> list[tuple[Range, int]]:
-    """Join neighbours for as long as they fit."""
+def _join(units: Sequence[tuple[Range, int]], room: int, overlap: int) -> list[tuple[Range, int]]:
+    """Join neighbours for as long as they fit; a piece begins with the last of those before it that `overlap` holds."""
     pieces: list[tuple[Range, int]] = []
-    for (start, end), tokens in units:
+    for position, ((start, end), tokens) in enumerate(units):
         if pieces:
             (first, _), used = pieces[-1]
             if used + tokens + _JOIN <= room:
                 pieces[-1] = (first, end), used + tokens + _JOIN
                 continue
+            repeated = 0
+            for back in range(position - 1, -1, -1):
+                (earlier, _), length = units[back]
+                if earlier <= first or repeated + length + _JOIN > min(overlap, room - tokens):
+                    break
+                start, repeated = earlier, repeated + length + _JOIN
+            tokens += repeated
         pieces.append(((start, end), tokens))
     return pieces
 

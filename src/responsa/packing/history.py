@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from responsa.programs import Program, count
 from responsa.schema.messages import ChatMessage, MessageRole
-
-MESSAGE_TOKENS: Final = 8  # what a chat template puts around a message, at most
+from responsa.tokens.estimate import TOKENS_A_MESSAGE
 
 
 def turns_of(history: Sequence[ChatMessage]) -> list[list[ChatMessage]]:
@@ -26,9 +24,9 @@ def fit_history(history: Sequence[ChatMessage], room: int) -> Program[tuple[Chat
     pinned = [message for message in history if message.role is MessageRole.SYSTEM]
     spoken = [message for message in history if message.role is not MessageRole.SYSTEM]
     counts = yield from count([message.content for message in (*pinned, *spoken)])
-    left = room - sum(counts[: len(pinned)]) - MESSAGE_TOKENS * len(pinned)
+    left = room - sum(counts[: len(pinned)]) - TOKENS_A_MESSAGE * len(pinned)
     lengths = iter(counts[len(pinned) :])
-    turns = [(turn, sum(next(lengths) + MESSAGE_TOKENS for _ in turn)) for turn in turns_of(spoken)]
+    turns = [(turn, sum(next(lengths) + TOKENS_A_MESSAGE for _ in turn)) for turn in turns_of(spoken)]
     kept: list[list[ChatMessage]] = []
     for turn, tokens in reversed(turns):
         if tokens > left:

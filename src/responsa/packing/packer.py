@@ -17,12 +17,21 @@ _AROUND: Final = f"[8888]\n{FENCE}88\nx\n{FENCE}88{SEPARATOR}"
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Passages with their lengths in tokens, what the fence around each takes up, and what a picture counts."""
+    """Passages with their lengths in tokens.
+
+    Args:
+        passages: The passages.
+        tokens: The length of each.
+        around: What the fence around each takes up.
+        image_tokens: What a picture counts.
+        overlap_ratio: How much of a piece of a passage that must be cut the next piece may repeat.
+    """
 
     passages: tuple[Passage, ...]
     tokens: tuple[int, ...]
     around: int
     image_tokens: int = 0
+    overlap_ratio: float = 0.0
 
     def __len__(self) -> int:
         return len(self.passages)
@@ -101,6 +110,7 @@ def _cut_passage(passage: Passage, room: int, counted: Counted) -> Program[list[
     head, tail = yield from count([passage.head, passage.tail])
     if head + tail > room // 2:
         passage, head, tail = replace(passage, head="", tail=""), 0, 0
-    parts = yield from cut(passage.text, max(room - head - tail, 1))
+    text_room = max(room - head - tail, 1)
+    parts = yield from cut(passage.text, text_room, int(text_room * counted.overlap_ratio))
     pieces += [Piece(passage, start, end, tokens + head + tail + around) for (start, end), tokens in parts]
     return pieces

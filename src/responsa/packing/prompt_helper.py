@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
-from responsa.programs import Count, Program
+from responsa.programs import Program, count, measure, run
 from responsa.prompts import BasePromptTemplate
 from responsa.schema.completions import LLMMetadata
 from responsa.schema.errors import InvalidOption, WindowTooSmall
-from responsa.schema.messages import ChatMessage
 from responsa.schema.protocols import LLM
-from responsa.tokens.estimate import estimate_tokens
 
 from .cutting import shorten
 from .packer import Counted, pack
 from .passages import SEPARATOR, Passage
 
-T = TypeVar("T")
-
-_MESSAGE_TOKENS = 8  # what a chat template puts around a message, at most
+Tokenizer: TypeAlias = Callable[[str], Sequence[Any]]
 
 
 class PromptHelper:
@@ -28,22 +24,30 @@ class PromptHelper:
     Args:
         context_window: Tokens of prompt and answer together.
         num_output: Tokens reserved for the answer.
+        chunk_overlap_ratio: Of a text that is larger than a pack, how much of each piece, from 0 to under 1, the next
+            one repeats at most; whole sentences are repeated. Texts that fit are never cut and never repeated.
         chunk_size_limit: The most tokens of a pack; None for what the window leaves.
-        tokenizer: Turns a text into its tokens; a safe estimate from above when neither it nor an LLM is given.
+        tokenizer: Turns a text into its tokens; the LLM counts when left out, and where there is none, a safe estimate
+            from above. In a synthesizer the LLM counts in any case, since its window is to be kept.
     """
 
     def __init__(
         self,
         context_window: int = 4096,
         num_output: int = 256,
-        *,
+        chunk_overlap_ratio: float = 0.0,
         chunk_size_limit: int | None = None,
-        tokenizer: Callable[[str], Sequence[Any]] | None = None,
+        tokenizer: Tokenizer | None = None,
     ) -> None:
         if num_output >= context_window:
             raise InvalidOption("num_output", num_output, f"fewer tokens than context_window={context_window}")
+        if not 0 <= chunk_overlap_ratio < 1:
+            raise InvalidOption("chunk_overlap_ratio", chunk_overlap_ratio, "a share from 0 to under 1")
+        if chunk_size_limit is not None and chunk_size_limit < 1:
+            raise InvalidOption("chunk_size_limit", chunk_size_limit, "a number of tokens from 1")
         self.context_window = context_window
         self.num_output = num_output
+        self.chunk_overlap_ratio = chunk_overlap_ratio
         self.chunk_size_limit = chunk_size_limit
         self._tokenizer = tokenizer
 
@@ -51,17 +55,13 @@ class PromptHelper:
     def from_llm_metadata(
         cls,
         llm_metadata: LLMMetadata,
-        *,
+        chunk_overlap_ratio: float = 0.0,
         chunk_size_limit: int | None = None,
-        tokenizer: Callable[[str], Sequence[Any]] | None = None,
+        tokenizer: Tokenizer | None = None,
     ) -> PromptHelper:
         """Return the helper for what an LLM says of itself."""
-        return cls(
-            llm_metadata.context_window,
-            llm_metadata.num_output,
-            chunk_size_limit=chunk_size_limit,
-            tokenizer=tokenizer,
-        )
+        window, output = llm_metadata.context_window, llm_metadata.num_output
+        return cls(window, output, chunk_overlap_ratio, chunk_size_limit, tokenizer)
 
     def repack(
         self, prompt: BasePromptTemplate, text_chunks: Sequence[str], padding: int = 5, llm: LLM | None = None
@@ -80,60 +80,54 @@ class PromptHelper:
         Raises:
             WindowTooSmall: The template leaves no room.
         """
-        counts = self.counter(llm)
-        room = self.room(prompt, llm, padding)
-        passages = tuple(Passage(0, "", text) for text in text_chunks if text.strip())
-        tokens = counts([SEPARATOR, *(passage.text for passage in passages)])
-        counted = Counted(passages, tuple(tokens[1:]), tokens[0])
-        packs = counting(pack(counted, room), counts)
-        return [one.plain() for one in packs] or [""]
+        return run(self._repacked(prompt, text_chunks, padding, llm), self.counter(llm))
 
     def truncate(
         self, prompt: BasePromptTemplate, text_chunks: Sequence[str], padding: int = 5, llm: LLM | None = None
     ) -> list[str]:
         """Cut each text to its equal share of the room in `prompt`, at a sentence's end; see `repack`."""
-        counts = self.counter(llm)
-        room = self.room(prompt, llm, padding) // max(len(text_chunks), 1)
-        if room < 1:
-            raise WindowTooSmall(self.context_window, (("texts", len(text_chunks)),))
-        return [counting(shorten(text, room), counts) for text in text_chunks]
+        return run(self._truncated(prompt, text_chunks, padding, llm), self.counter(llm))
 
-    def room(self, prompt: BasePromptTemplate, llm: LLM | None, padding: int) -> int:
+    def room(self, prompt: BasePromptTemplate, padding: int, llm: LLM | None) -> Program[int]:
         """Return the tokens that `prompt` leaves for context.
 
         Raises:
             WindowTooSmall: None.
         """
         messages = prompt.format_messages(llm, **dict.fromkeys(prompt.template_vars, ""))
-        fixed = llm.count_prompts([messages])[0] if llm is not None else self._prompt_tokens(messages)
+        (fixed,) = yield from measure([tuple(messages)])
         room = self.context_window - self.num_output - fixed - padding
-        if self.chunk_size_limit is not None:
-            room = min(room, self.chunk_size_limit)
         if room < 1:
             table = (("template", fixed), ("answer", self.num_output), ("padding", padding))
             raise WindowTooSmall(self.context_window, table)
-        return room
+        return room if self.chunk_size_limit is None else min(room, self.chunk_size_limit)
 
-    def _prompt_tokens(self, messages: Sequence[ChatMessage]) -> int:
-        return sum(self.counter(None)([message.content for message in messages])) + _MESSAGE_TOKENS * len(messages)
+    def counter(self, llm: LLM | None) -> LLM:
+        """Return what counts: the helper's own tokenizer, else the LLM, else a safe estimate."""
+        if llm is not None and self._tokenizer is None:
+            return llm
+        from .hand_counter import HandCounter
 
-    def counter(self, llm: LLM | None) -> Callable[[Sequence[str]], list[int]]:
-        """Return what counts texts: the helper's own tokenizer, else the LLM's, else a safe estimate."""
-        if self._tokenizer is not None:
-            tokenizer = self._tokenizer
-            return lambda texts: [len(tokenizer(text)) for text in texts]
-        if llm is not None:
-            return llm.count_tokens
-        return lambda texts: [estimate_tokens(text) for text in texts]
+        return HandCounter(self._tokenizer)
 
+    def _repacked(
+        self, prompt: BasePromptTemplate, texts: Sequence[str], padding: int, llm: LLM | None
+    ) -> Program[list[str]]:
+        room = yield from self.room(prompt, padding, llm)
+        passages = tuple(Passage(0, "", text) for text in texts if text.strip())
+        around, *tokens = yield from count([SEPARATOR, *(passage.text for passage in passages)])
+        counted = Counted(passages, tuple(tokens), around, overlap_ratio=self.chunk_overlap_ratio)
+        packs = yield from pack(counted, room)
+        return [one.plain() for one in packs] or [""]
 
-def counting(program: Program[T], counts: Callable[[Sequence[str]], list[int]]) -> T:
-    """Run a program that does nothing but count."""
-    outcomes: list[list[int]] | None = None
-    while True:
-        try:
-            step = program.send(outcomes)  # type: ignore[arg-type]
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        outcomes = [counts(effect.texts) for effect in step if isinstance(effect, Count)]
+    def _truncated(
+        self, prompt: BasePromptTemplate, texts: Sequence[str], padding: int, llm: LLM | None
+    ) -> Program[list[str]]:
+        room = yield from self.room(prompt, padding, llm)
+        share = room // max(len(texts), 1)
+        if share < 1:
+            raise WindowTooSmall(self.context_window, (("room", room), ("texts", len(texts))))
+        cut: list[str] = []
+        for text in texts:
+            cut.append((yield from shorten(text, share)))  # noqa: PERF401 - a comprehension cannot yield
+        return cut

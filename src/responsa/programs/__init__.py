@@ -23,11 +23,13 @@ from .effects import (
     count,
     describe,
     emit,
+    hidden,
     measure,
     perform,
     warn,
 )
 from .plan import aplan, dry_run, plan
+from .relaying import Relay, relayed
 from .sync_driver import run, stream
 from .trace import Recorder, traced
 
@@ -47,6 +49,7 @@ __all__ = [
     "Perform",
     "Program",
     "Recorder",
+    "Relay",
     "aplan",
     "arun",
     "ask",
@@ -56,9 +59,11 @@ __all__ = [
     "describe",
     "dry_run",
     "emit",
+    "hidden",
     "measure",
     "perform",
     "plan",
+    "relayed",
     "replay",
     "run",
     "stream",

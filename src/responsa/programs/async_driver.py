@@ -8,12 +8,25 @@ from types import AsyncGeneratorType, GeneratorType
 from typing import Any, TypeVar
 
 from responsa.schema.calls import LLMCall
-from responsa.schema.errors import MissingPart, ResponsaError
+from responsa.schema.errors import ResponsaError
 from responsa.schema.events import Done, ErrorRaised, Event, TextDelta
 from responsa.schema.protocols import LLM
 
 from .call_reader import CallReader
-from .effects import Count, Describe, Effect, Emit, Failed, Measure, Outcome, Perform, Program, as_step_error
+from .effects import (
+    Count,
+    Describe,
+    Effect,
+    Emit,
+    Failed,
+    Measure,
+    Outcome,
+    Perform,
+    Program,
+    as_step_error,
+    needed_llm,
+    stage_of,
+)
 
 T = TypeVar("T")
 
@@ -41,7 +54,7 @@ async def astream(
                 calls = [effect for effect in step if isinstance(effect, LLMCall)]
                 collected: list[Outcome] = []
                 if len(calls) > 1 and len(calls) == len(step):
-                    steps = _together(calls, _needed(llm), number, concurrency, collected)
+                    steps = _together(calls, needed_llm(llm), number, concurrency, collected)
                 else:
                     steps = _in_turn(step, llm, number, collected)
                 async with aclosing(steps) as events:
@@ -61,7 +74,7 @@ async def _in_turn(
 ) -> AsyncGenerator[Event, None]:
     for effect in step:
         if isinstance(effect, LLMCall):
-            async with aclosing(_call(effect, _needed(llm), number, outcomes)) as events:
+            async with aclosing(_call(effect, needed_llm(llm), number, outcomes)) as events:
                 async for event in events:
                     yield event
             number += 1
@@ -75,7 +88,7 @@ async def _in_turn(
 
                 outcome = in_threads(outcome)
             if isinstance(outcome, AsyncGeneratorType):
-                async with aclosing(_spoken(outcome, number, outcomes)) as events:
+                async with aclosing(_spoken(outcome, number, stage_of(effect), outcomes)) as events:
                     async for event in events:
                         yield event
             else:
@@ -83,7 +96,7 @@ async def _in_turn(
 
 
 async def _spoken(
-    pieces: AsyncGenerator[str, None], number: int, outcomes: list[Outcome]
+    pieces: AsyncGenerator[str, None], number: int, stage: str, outcomes: list[Outcome]
 ) -> AsyncGenerator[Event, None]:
     """Pass on the text that a user's own code gives in pieces, and collect it whole."""
     said: list[str] = []
@@ -94,7 +107,7 @@ async def _spoken(
                 yield TextDelta(piece, number)
         outcomes.append("".join(said))
     except Exception as error:  # user code may raise anything; it reaches the program as the outcome
-        outcomes.append(Failed(as_step_error("perform", error)))
+        outcomes.append(Failed(as_step_error(stage, error)))
 
 
 async def _call(call: LLMCall, llm: LLM, number: int, outcomes: list[Outcome]) -> AsyncGenerator[Event, None]:
@@ -168,17 +181,11 @@ async def _do(effect: Effect, llm: LLM | None) -> Outcome:
             case Perform():
                 return await effect.acall()
             case Count(texts):
-                return await _needed(llm).acount_tokens(texts)
+                return await needed_llm(llm).acount_tokens(texts)
             case Measure(prompts):
-                return await _needed(llm).acount_prompts(prompts)
+                return await needed_llm(llm).acount_prompts(prompts)
             case Describe():
-                return await _needed(llm).ametadata()
+                return await needed_llm(llm).ametadata()
     except Exception as error:  # user code and stores may raise anything; it reaches the program as the outcome
-        return Failed(as_step_error(type(effect).__name__.lower(), error))
+        return Failed(as_step_error(stage_of(effect), error))
     raise TypeError(f"{effect!r} is not an effect.")
-
-
-def _needed(llm: LLM | None) -> LLM:
-    if llm is None:
-        raise MissingPart("an LLM (llm=...)", "this program")
-    return llm

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import perf_counter, time
 
 from responsa.schema.calls import LLMCall
 from responsa.schema.completions import Completion, Delta, Finish, StreamItem, Timings
@@ -20,7 +20,18 @@ class CallReader:
         call: The call.
     """
 
-    __slots__ = ("_finish", "_first", "_held", "_reasoning", "_released", "_sent", "_text", "call", "number")
+    __slots__ = (
+        "_finish",
+        "_first",
+        "_held",
+        "_reasoning",
+        "_released",
+        "_sent",
+        "_sent_at",
+        "_text",
+        "call",
+        "number",
+    )
 
     def __init__(self, number: int, call: LLMCall) -> None:
         self.number = number
@@ -31,6 +42,7 @@ class CallReader:
         self._held = ""
         self._released = False
         self._sent = perf_counter()
+        self._sent_at = time()
         self._first: float | None = None
 
     def start(self) -> Event:
@@ -82,6 +94,7 @@ class CallReader:
                 perf_counter() - self._sent,
                 finish.timings.server_prompt,
                 finish.timings.server_predicted,
+                self._sent_at,
             ),
             finish.model,
         )
@@ -97,4 +110,5 @@ class CallReader:
             interrupted = StreamInterrupted(getattr(ours, "url", ""), text, str(ours))
             interrupted.__cause__ = ours
             ours = interrupted
-        return Failed(ours), [StepFinished(self.number, self.call.stage, error=ours)]
+        timings = Timings(self._first, perf_counter() - self._sent, sent_at=self._sent_at)
+        return Failed(ours, timings), [StepFinished(self.number, self.call.stage, error=ours)]

@@ -7,15 +7,17 @@ outcomes. It knows no client, no thread and no `await`; a driver runs it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
 from responsa.schema.calls import LLMCall
-from responsa.schema.completions import Completion, LLMMetadata
-from responsa.schema.errors import ResponsaError, StepFailed
-from responsa.schema.events import Event, WarningRaised
+from responsa.schema.completions import Completion, LLMMetadata, Timings
+from responsa.schema.errors import MissingPart, ResponsaError, StepFailed
+from responsa.schema.events import AnswerReplaced, Event, WarningRaised
 from responsa.schema.messages import ChatMessage
 from responsa.schema.notices import Notice
+from responsa.schema.protocols import LLM
 
 T = TypeVar("T")
 
@@ -65,9 +67,10 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The outcome of an effect that failed."""
+    """The outcome of an effect that failed; of a call, with how long it took until then."""
 
     error: Exception
+    timings: Timings = field(default=Timings(), compare=False)
 
 
 Effect: TypeAlias = LLMCall | Describe | Count | Measure | Perform | Emit
@@ -119,6 +122,22 @@ def describe() -> Program[LLMMetadata]:
     return metadata
 
 
+def hidden(program: Program[T]) -> Program[T]:
+    """Run `program` as a part of another without showing its text: it is no answer but a step to one."""
+    outcomes: Sequence[Outcome] | None = None
+    with closing(program):
+        while True:
+            try:
+                step = program.send(outcomes)  # type: ignore[arg-type]
+            except StopIteration as stop:
+                result: T = stop.value
+                return result
+            if any(isinstance(effect, Emit) and isinstance(effect.event, AnswerReplaced) for effect in step):
+                outcomes = (None,)  # a draft that nobody was shown need not be replaced
+            else:
+                outcomes = yield tuple(replace(e, visible=False) if isinstance(e, LLMCall) else e for e in step)
+
+
 def emit(event: Event) -> Program[None]:
     """Tell whoever listens."""
     yield from perform(Emit(event))
@@ -136,3 +155,21 @@ def as_step_error(stage: str, error: Exception) -> Exception:
     failed = StepFailed(stage, f"{type(error).__name__}: {error}")
     failed.__cause__ = error
     return failed
+
+
+def needed_llm(llm: LLM | None) -> LLM:
+    """Return the LLM that a driver was given, or raise MissingPart where a program needs one."""
+    if llm is None:
+        raise MissingPart("an LLM (llm=...)", "this program")
+    return llm
+
+
+def stage_of(effect: Effect) -> str:
+    """Return what an effect is called in errors."""
+    match effect:
+        case LLMCall():
+            return effect.stage
+        case Perform():
+            return effect.name
+        case _:
+            return type(effect).__name__.lower()

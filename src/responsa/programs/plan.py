@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Any, Final
 
 from responsa.schema.calls import LLMCall
@@ -13,6 +12,7 @@ from responsa.schema.protocols import LLM
 
 from .async_driver import arun
 from .effects import Effect, Emit, Outcome, Perform, Program, count
+from .relaying import relayed
 from .sync_driver import run
 
 _WORD: Final = " answer"
@@ -40,28 +40,27 @@ def dry_run(program: Program[Any]) -> Program[Plan]:
     metadata: LLMMetadata | None = None
     open_steps: list[str] = []
     placeholders: dict[int, str] = {}
-    outcomes: Sequence[Outcome] | None = None
-    with closing(program):
-        while True:
-            try:
-                step = program.send(outcomes)  # type: ignore[arg-type]
-            except StopIteration:
-                return Plan(tuple(calls), exact=not open_steps, open_steps=tuple(open_steps), metadata=metadata)
-            answers: list[Outcome] = []
-            for effect in step:
-                if isinstance(effect, LLMCall):
-                    calls.append(planned(effect, wave))
-                    answers.append((yield from _placeholder((effect.sampling.max_tokens or 0) + _MORE, placeholders)))
-                elif isinstance(effect, Perform) and effect.asks_model:
-                    open_steps.append(effect.name)
-                    answers.append("")
-                elif isinstance(effect, Emit):
-                    answers.append(None)
-                else:
-                    answers.append((yield from _forward(effect)))
-                    metadata = answers[-1] if isinstance(answers[-1], LLMMetadata) else metadata
-            outcomes = answers
-            wave += any(isinstance(effect, LLMCall) for effect in step)
+
+    def answered(step: Sequence[Effect]) -> Program[Sequence[Outcome]]:
+        nonlocal wave, metadata
+        answers: list[Outcome] = []
+        for effect in step:
+            if isinstance(effect, LLMCall):
+                calls.append(planned(effect, wave))
+                answers.append((yield from _placeholder((effect.sampling.max_tokens or 0) + _MORE, placeholders)))
+            elif isinstance(effect, Perform) and effect.asks_model:
+                open_steps.append(effect.name)
+                answers.append("")
+            elif isinstance(effect, Emit):
+                answers.append(None)
+            else:
+                answers.append((yield from _forward(effect)))
+                metadata = answers[-1] if isinstance(answers[-1], LLMMetadata) else metadata
+        wave += any(isinstance(effect, LLMCall) for effect in step)
+        return answers
+
+    yield from relayed(program, answered)
+    return Plan(tuple(calls), exact=not open_steps, open_steps=tuple(open_steps), metadata=metadata)
 
 
 def _forward(effect: Effect) -> Program[Outcome]:
@@ -70,8 +69,13 @@ def _forward(effect: Effect) -> Program[Outcome]:
 
 
 def _placeholder(tokens: int, made: dict[int, str]) -> Program[Completion]:
-    """Return an answer that the model's tokenizer counts as at least `tokens`, no matter how it joins the words."""
-    words = tokens
+    """Return an answer that the model's tokenizer counts as at least `tokens`, no matter how it joins the words.
+
+    It is no longer than it must be: a mode that shortens long answers would leave less of it than of a real one.
+    """
+    if tokens not in made:
+        sample = (yield from count([_WORD * tokens]))[0]
+        words = -(-tokens * tokens // max(sample, 1))
     while tokens not in made:
         candidate = _WORD * words
         counted = (yield from count([candidate]))[0]

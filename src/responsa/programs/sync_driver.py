@@ -8,12 +8,25 @@ from types import GeneratorType
 from typing import Any, TypeVar
 
 from responsa.schema.calls import LLMCall
-from responsa.schema.errors import MissingPart, ResponsaError
+from responsa.schema.errors import ResponsaError
 from responsa.schema.events import Done, ErrorRaised, Event, TextDelta
 from responsa.schema.protocols import LLM
 
 from .call_reader import CallReader
-from .effects import Count, Describe, Effect, Emit, Failed, Measure, Outcome, Perform, Program, as_step_error
+from .effects import (
+    Count,
+    Describe,
+    Effect,
+    Emit,
+    Failed,
+    Measure,
+    Outcome,
+    Perform,
+    Program,
+    as_step_error,
+    needed_llm,
+    stage_of,
+)
 
 T = TypeVar("T")
 
@@ -53,7 +66,7 @@ def stream(
                 if len(calls) > 1 and len(calls) == len(step) and (limit := _limit(llm, concurrency)) > 1:
                     from .portal import stream_together
 
-                    outcomes = yield from stream_together(calls, _needed(llm), number, limit)
+                    outcomes = yield from stream_together(calls, needed_llm(llm), number, limit)
                 else:
                     outcomes = yield from _in_turn(step, llm, number)
                 number += len(calls)
@@ -68,7 +81,7 @@ def _in_turn(step: Sequence[Effect], llm: LLM | None, number: int) -> Generator[
     outcomes: list[Outcome] = []
     for effect in step:
         if isinstance(effect, LLMCall):
-            outcomes.append((yield from _call(effect, _needed(llm), number)))
+            outcomes.append((yield from _call(effect, needed_llm(llm), number)))
             number += 1
         elif isinstance(effect, Emit):
             yield effect.event
@@ -76,12 +89,12 @@ def _in_turn(step: Sequence[Effect], llm: LLM | None, number: int) -> Generator[
         else:
             outcome = _do(effect, llm)
             if isinstance(outcome, GeneratorType):
-                outcome = yield from _spoken(outcome, number)
+                outcome = yield from _spoken(outcome, number, stage_of(effect))
             outcomes.append(outcome)
     return outcomes
 
 
-def _spoken(pieces: Generator[str, None, Any], number: int) -> Generator[Event, None, Outcome]:
+def _spoken(pieces: Generator[str, None, Any], number: int, stage: str) -> Generator[Event, None, Outcome]:
     """Pass on the text that a user's own code gives in pieces, and return it whole."""
     said: list[str] = []
     try:
@@ -90,7 +103,7 @@ def _spoken(pieces: Generator[str, None, Any], number: int) -> Generator[Event, 
                 said.append(piece)
                 yield TextDelta(piece, number)
     except Exception as error:  # user code may raise anything; it reaches the program as the outcome
-        return Failed(as_step_error("perform", error))
+        return Failed(as_step_error(stage, error))
     return "".join(said)
 
 
@@ -115,21 +128,15 @@ def _do(effect: Effect, llm: LLM | None) -> Outcome:
             case Perform():
                 return effect.call()
             case Count(texts):
-                return _needed(llm).count_tokens(texts)
+                return needed_llm(llm).count_tokens(texts)
             case Measure(prompts):
-                return _needed(llm).count_prompts(prompts)
+                return needed_llm(llm).count_prompts(prompts)
             case Describe():
-                return _needed(llm).metadata
+                return needed_llm(llm).metadata
     except Exception as error:  # user code and stores may raise anything; it reaches the program as the outcome
-        return Failed(as_step_error(type(effect).__name__.lower(), error))
+        return Failed(as_step_error(stage_of(effect), error))
     raise TypeError(f"{effect!r} is not an effect.")
 
 
-def _needed(llm: LLM | None) -> LLM:
-    if llm is None:
-        raise MissingPart("an LLM (llm=...)", "this program")
-    return llm
-
-
 def _limit(llm: LLM | None, concurrency: int | None) -> int:
-    return concurrency if concurrency is not None else _needed(llm).metadata.slots
+    return concurrency if concurrency is not None else needed_llm(llm).metadata.slots

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -11,7 +10,8 @@ from responsa.schema.calls import CallRecord, LLMCall
 from responsa.schema.events import WarningRaised
 from responsa.schema.notices import Notice
 
-from .effects import Emit, Failed, Outcome, Program
+from .effects import Effect, Emit, Failed, Outcome, Program
+from .relaying import relayed
 
 T = TypeVar("T")
 
@@ -26,20 +26,17 @@ class Recorder:
 
 def traced(program: Program[T], recorder: Recorder) -> Program[T]:
     """Run `program` as a part of another and keep its calls and warnings in `recorder`."""
-    outcomes: Sequence[Outcome] | None = None
-    with closing(program):
-        while True:
-            try:
-                step = program.send(outcomes)  # type: ignore[arg-type]
-            except StopIteration as stop:
-                result: T = stop.value
-                return result
-            outcomes = yield step
-            for effect, outcome in zip(step, outcomes, strict=True):
-                if isinstance(effect, LLMCall):
-                    recorder.calls.append(_record(len(recorder.calls), effect, outcome))
-                elif isinstance(effect, Emit) and isinstance(effect.event, WarningRaised):
-                    recorder.notices.append(effect.event.notice)
+
+    def kept(step: Sequence[Effect]) -> Program[Sequence[Outcome]]:
+        outcomes = yield step
+        for effect, outcome in zip(step, outcomes, strict=True):
+            if isinstance(effect, LLMCall):
+                recorder.calls.append(_record(len(recorder.calls), effect, outcome))
+            elif isinstance(effect, Emit) and isinstance(effect.event, WarningRaised):
+                recorder.notices.append(effect.event.notice)
+        return outcomes
+
+    return relayed(program, kept)
 
 
 def _record(number: int, call: LLMCall, outcome: Outcome) -> CallRecord:

@@ -98,8 +98,11 @@ class RichPromptTemplate(BasePromptTemplate):
                 text = template.render({**values, _PICTURES: pictures})
                 messages.append(ChatMessage(role, blocks=pictures.blocks(text)))
             return messages
-        except JinjaError as error:
-            raise TemplateError(str(error)) from error
+        except TemplateError:
+            raise
+        except Exception as error:  # a template can fail in any way that Python can, such as a division by zero
+            reason = str(error) if isinstance(error, JinjaError) else f"{type(error).__name__}: {error}"
+            raise TemplateError(reason) from error
 
     def get_template(self, llm: LLM | None = None) -> str:
         """Return the template as it was written."""

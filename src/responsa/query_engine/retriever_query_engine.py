@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Self, Unpack
 
 from responsa import grounding
 from responsa.instrumentation import CallbackManager, watched
 from responsa.programs import Perform, Program, arun, astream, perform, run, stream
-from responsa.response_synthesizers import BaseSynthesizer, CompactAndRefine
+from responsa.prompts.mixin import PromptMixin
+from responsa.response_synthesizers import BaseSynthesizer, CompactAndRefine, get_response_synthesizer
+from responsa.response_synthesizers.options import SynthesisOptions
 from responsa.response_synthesizers.question import checked_question
-from responsa.schema.errors import RetrievalFailed, StepFailed
+from responsa.schema.errors import RetrievalFailed, StepFailed, UnknownOption
 from responsa.schema.events import Event
 from responsa.schema.nodes import NodeWithScore, QueryBundle, as_query
 from responsa.schema.plans import Plan
-from responsa.schema.protocols import Postprocessor, Retriever
+from responsa.schema.protocols import LLM, Postprocessor, Retriever
 from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
 from responsa.settings import Settings
 
 
-class RetrieverQueryEngine:
+class RetrieverQueryEngine(PromptMixin):
     """Answers questions from what a retriever finds.
 
     Args:
@@ -43,6 +45,46 @@ class RetrieverQueryEngine:
         self.synthesizer = response_synthesizer or CompactAndRefine()
         self.node_postprocessors = tuple(node_postprocessors)
         self._callback_manager = callback_manager
+
+    @classmethod
+    def from_args(
+        cls,
+        retriever: Retriever,
+        llm: LLM | None = None,
+        *,
+        response_synthesizer: BaseSynthesizer | None = None,
+        node_postprocessors: Sequence[Postprocessor] | None = None,
+        **synthesis: Unpack[SynthesisOptions],
+    ) -> Self:
+        """Return the engine over a retriever.
+
+        Args:
+            retriever: Finds the passages.
+            llm: The model that answers; `Settings.llm` when left out.
+            response_synthesizer: Makes the answer; or
+            **synthesis: what makes one, as `get_response_synthesizer` takes it: `response_mode`, templates, ...
+            node_postprocessors: Filter, reorder or rescore what was found, in this order.
+
+        Raises:
+            UnknownOption: A synthesizer was given, and besides what it has its own of.
+        """
+        manager = synthesis.get("callback_manager")
+        if response_synthesizer is None:
+            response_synthesizer = get_response_synthesizer(llm, **synthesis)
+        else:
+            given = {"llm": llm, **synthesis, "callback_manager": None}
+            for name in (name for name, value in given.items() if value is not None):
+                raise UnknownOption(name, "an engine with a response_synthesizer", ("callback_manager",))
+        return cls(retriever, response_synthesizer, tuple(node_postprocessors or ()), callback_manager=manager)
+
+    def with_retriever(self, retriever: Retriever) -> RetrieverQueryEngine:
+        """Return the same engine over another retriever."""
+        return RetrieverQueryEngine(
+            retriever, self.synthesizer, self.node_postprocessors, callback_manager=self._callback_manager
+        )
+
+    def _get_prompt_modules(self) -> Mapping[str, PromptMixin]:
+        return {"response_synthesizer": self.synthesizer}
 
     def retrieve(self, query: str | QueryBundle) -> list[NodeWithScore]:
         """Return the passages for a question, postprocessed, best first."""
@@ -73,6 +115,24 @@ class RetrieverQueryEngine:
         """Answer a question without blocking; see `query`."""
         nodes = await self.aretrieve(query)
         return await self.synthesizer.asynthesize(query, nodes, llm_kwargs=llm_kwargs)
+
+    def synthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+    ) -> Response | StreamingResponse:
+        """Answer a question from passages that were found already."""
+        return self.synthesizer.synthesize(query, nodes, additional_source_nodes)
+
+    async def asynthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+    ) -> Response | AsyncStreamingResponse:
+        """Answer a question from passages that were found already, without blocking."""
+        return await self.synthesizer.asynthesize(query, nodes, additional_source_nodes)
 
     def respond(self, query: str | QueryBundle, *, llm_kwargs: Mapping[str, Any] | None = None) -> Program[Response]:
         """Return the program of the whole response, its plan told before it runs."""

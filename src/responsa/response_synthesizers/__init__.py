@@ -13,6 +13,7 @@ from .simple_summarize import SimpleSummarize
 from .task import Answer, Task
 from .tree_summarize import TreeSummarize
 from .type import ResponseMode
+from .window import Window, show
 
 __all__ = [
     "Accumulate",
@@ -28,6 +29,8 @@ __all__ = [
     "SimpleSummarize",
     "Task",
     "TreeSummarize",
+    "Window",
     "answered",
     "get_response_synthesizer",
+    "show",
 ]

@@ -13,7 +13,7 @@ from responsa.schema.errors import StreamingNotSupported
 from responsa.schema.protocols import LLM
 from responsa.schema.response import AnswerItem
 
-from .asking import ask_all_for, build_call
+from .asking import ask_all_for
 from .base import BaseSynthesizer
 from .options import SynthesizerOptions
 from .structure import Reply
@@ -65,17 +65,9 @@ class Accumulate(BaseSynthesizer):
     def program(self, task: Task) -> Program[Answer]:
         window = yield from self.window(task)
         shown = yield from show(task, self.template("text_qa_template", task), window, packer=self._pack)
-        fitted = shown.fitted
-        calls = [
-            build_call("answer", task, shown.budget, messages, tokens, pack, item=index)
-            for index, (pack, messages, tokens) in enumerate(
-                zip(fitted.packs, fitted.messages, fitted.tokens, strict=True)
-            )
-        ]
+        calls = shown.calls("answer", task, items=True)
         replies = yield from ask_all_for(calls, task, shown.budget, self._structure)
-        items = [
-            _item(index, pack, reply) for index, (pack, reply) in enumerate(zip(fitted.packs, replies, strict=True))
-        ]
+        items = [_item(index, *answer) for index, answer in enumerate(zip(shown.fitted.packs, replies, strict=True))]
         return (yield from self._joined(items, task.variables.get("separator", self._separator)))
 
     def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:

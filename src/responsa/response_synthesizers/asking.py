@@ -74,7 +74,7 @@ def ask_all_for(
     for position, one in zip(repairs, repaired, strict=True):
         replies[position] = _read(one, structure)
         if isinstance(one, Completion) and one.finish_reason == PLANNED:
-            replies[position] = Reply(one.text)
+            replies[position] = Reply(one.text, planned=True)
     return replies
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
@@ -86,6 +85,8 @@ class BaseSynthesizer(SynthesizerConfiguration):
     async def _aget_own(self, query_str: str, texts: Sequence[str], variables: Mapping[str, Any]) -> Any:
         """Call a subclass's `aget_response`, or its `get_response` in a thread where that is all it has."""
         if type(self).aget_response is BaseSynthesizer.aget_response:
+            import asyncio
+
             return await asyncio.to_thread(self.get_response, query_str, texts, **variables)
         return await self.aget_response(query_str, texts, **variables)
 

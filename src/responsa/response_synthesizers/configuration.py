@@ -121,6 +121,7 @@ class SynthesizerConfiguration(PromptMixin):
             wanted_output(metadata, task.sampling),
             self._chat_helper.image_tokens if self._chat_helper else DEFAULT_IMAGE_TOKENS,
             helper.chunk_size_limit if helper else None,
+            helper.chunk_overlap_ratio if helper else 0.0,
             schema_tokens,
         )
 

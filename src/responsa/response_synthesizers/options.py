@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 from responsa.instrumentation import CallbackManager
 from responsa.packing.chat_prompt_helper import ChatPromptHelper
 from responsa.packing.prompt_helper import PromptHelper
+from responsa.prompts import BasePromptTemplate
+
+from .type import ResponseMode
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -26,6 +29,20 @@ class SynthesizerOptions(TypedDict, total=False):
     concurrency: int | None
     language: Literal["auto", "en", "zh"] | None
     empty_response: str | None
+
+
+class SynthesisOptions(SynthesizerOptions, total=False):
+    """What `get_response_synthesizer` takes beside the LLM; its docstring says what each is."""
+
+    response_mode: ResponseMode | str
+    text_qa_template: BasePromptTemplate | None
+    refine_template: BasePromptTemplate | None
+    summary_template: BasePromptTemplate | None
+    simple_template: BasePromptTemplate | None
+    chat_content_qa_template: BasePromptTemplate | None
+    chat_content_refine_template: BasePromptTemplate | None
+    chat_summary_template: BasePromptTemplate | None
+    structured_answer_filtering: bool
 
 
 ALL_OPTIONS: Final = frozenset(SynthesizerOptions.__annotations__)

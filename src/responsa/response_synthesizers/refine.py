@@ -136,8 +136,10 @@ class Refine(BaseSynthesizer):
                 kept = reply
                 if position or not call.visible:
                     yield from emit(AnswerReplaced(kept.text))
-                if self._stops and not call.visible:
+                if self._stops and not call.visible and not reply.planned:
                     break
+        if not kept.text and isinstance(self._first_structure, DecisionStructure):
+            return Answer(task.prompts.refusal)  # no passage was found to answer the question
         return Answer(kept.text, kept.value)
 
     def _pack(self, counted: Counted, room: int) -> Program[list[Pack]]:
@@ -155,7 +157,7 @@ class Refine(BaseSynthesizer):
         reserve = 0
         if len(fitted.packs) > 1 or continued:
             (fixed,) = yield from measure([self._refine_messages(task, EMPTY, "")])
-            refining = window.share_out(fixed, min_room=_MIN_ROOM)
+            refining = window.share_out(fixed, min_room=_MIN_ROOM, limited=False)
             reserve = min(refining.output, refining.room // 3)
             room = min(first.room, refining.room - reserve)
             fitted = yield from self._fit(task, counted, replace(first, room=room))

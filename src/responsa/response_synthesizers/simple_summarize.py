@@ -9,7 +9,7 @@ from responsa.programs import Program
 from responsa.prompts import BasePromptTemplate
 from responsa.schema.protocols import LLM
 
-from .asking import ask_for, build_call
+from .asking import ask_for
 from .base import BaseSynthesizer
 from .options import SynthesizerOptions
 from .task import Answer, Task
@@ -43,7 +43,6 @@ class SimpleSummarize(BaseSynthesizer):
     def program(self, task: Task) -> Program[Answer]:
         window = yield from self.window(task)
         shown = yield from show(task, self.template("text_qa_template", task), window, packer=pack_first)
-        fitted = shown.fitted
-        call = build_call("answer", task, shown.budget, fitted.messages[0], fitted.tokens[0], fitted.packs[0])
+        (call,) = shown.calls("answer", task)
         reply = yield from ask_for(call, task, shown.budget, self._structure)
         return Answer(reply.text, reply.value)

@@ -20,11 +20,13 @@ class Reply:
         text: Its text; an object's JSON.
         value: The object, where one was asked for.
         satisfied: Whether the passages shown answered the question, where that was asked for.
+        planned: Whether it only stands in for one, in a plan.
     """
 
     text: str
     value: BaseModel | None = None
     satisfied: bool = True
+    planned: bool = False
 
 
 class Structure(ABC):

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Final, Unpack
 
-from responsa.packing.budget import MARGIN, Budget
+from responsa.packing.budget import MARGIN
 from responsa.packing.cutting import shorten
-from responsa.packing.fitting import Fitted
 from responsa.packing.passages import Passage
 from responsa.programs import Failed, Program, count, warn
 from responsa.prompts import BasePromptTemplate, refuses
 from responsa.schema.errors import CallBudgetExceeded, DoesNotConverge
 from responsa.schema.protocols import LLM
 
-from .asking import ask_all_for, ask_for, build_call
+from .asking import ask_all_for, ask_for
 from .base import BaseSynthesizer
 from .options import SynthesizerOptions
 from .structure import Reply
@@ -62,19 +61,20 @@ class TreeSummarize(BaseSynthesizer):
         level = made = last_packs = 0
         error: Exception | None = None
         while True:
-            budget, fitted = shown.budget, shown.fitted
-            packs = len(fitted.packs)
+            budget = shown.budget
+            packs = len(shown.fitted.packs)
             made += packs
             if made + (packs > 1) > self._max_calls:
                 raise CallBudgetExceeded(made + (packs > 1), self._max_calls)
             if packs == 1:
-                call = build_call("answer", task, budget, fitted.messages[0], fitted.tokens[0], fitted.packs[0])
+                (call,) = shown.calls("answer", task)
                 reply = yield from ask_for(call, task, budget, self._structure)
                 return Answer(reply.text, reply.value, error=error)
             if level and packs >= last_packs:
                 raise DoesNotConverge(level, packs)
-            length = min(budget.output, budget.room // 2 - shown.counted.around - MARGIN)
-            replies = yield from self._summaries(task, replace(budget, output=length), fitted)
+            length = min(budget.output, budget.room // 2 - shown.counted.around - 2 * MARGIN)
+            lower = replace(shown, budget=replace(budget, output=length))
+            replies = yield from ask_all_for(lower.calls("summarize", task, visible=False), task, budget, None)
             summaries, failures = _told_apart(replies)
             for failure in failures:
                 yield from warn("step_failed", stage="summarize", reason=str(failure))
@@ -86,13 +86,6 @@ class TreeSummarize(BaseSynthesizer):
             shown = yield from shown.with_passages((yield from _as_passages(summaries, length + MARGIN)))
             level, last_packs = level + 1, packs
 
-    def _summaries(self, task: Task, budget: Budget, fitted: Fitted) -> Program[list[Reply | Failed]]:
-        calls = [
-            build_call("summarize", task, budget, messages, tokens, pack, visible=False)
-            for pack, messages, tokens in zip(fitted.packs, fitted.messages, fitted.tokens, strict=True)
-        ]
-        return (yield from ask_all_for(calls, task, budget, None))
-
 
 def _told_apart(replies: Sequence[Reply | Failed]) -> tuple[list[str], list[Exception]]:
     """Return the summaries that say something, and the errors."""
@@ -101,10 +94,13 @@ def _told_apart(replies: Sequence[Reply | Failed]) -> tuple[list[str], list[Exce
 
 
 def _as_passages(summaries: Sequence[str], room: int) -> Program[list[Passage]]:
-    """Return summaries as passages without a number, those over `room` tokens cut at a sentence's end."""
+    """Return summaries as passages without a number, those well over `room` tokens cut at a sentence's end.
+
+    A plan's placeholders are a little over it, and must stay as long as any summary.
+    """
     tokens = yield from count(summaries)
     passages: list[Passage] = []
     for summary, length in zip(summaries, tokens, strict=True):
-        text = summary if length <= room else (yield from shorten(summary, room))
+        text = summary if length <= room + MARGIN else (yield from shorten(summary, room))
         passages.append(Passage(0, "", text))
     return passages

@@ -10,9 +10,10 @@ from responsa.packing.fitting import Builder, Fitted, Messages, Packer, fit
 from responsa.packing.history import fit_history
 from responsa.packing.packer import Counted, count_passages, pack
 from responsa.packing.passages import EMPTY, Pack, Passage
-from responsa.programs import Program, measure, warn
+from responsa.programs import LLMCall, Program, measure, warn
 from responsa.prompts import BasePromptTemplate
 
+from .asking import build_call
 from .task import Task
 
 
@@ -25,6 +26,7 @@ class Window:
         wanted: What an answer is to have.
         image_tokens: What a picture counts.
         pack_limit: The most a pack may have, where that was limited.
+        overlap_ratio: How much of a piece of a passage that must be cut the next piece may repeat.
         schema_tokens: Kept free for a schema that the LLM may add to the prompt.
     """
 
@@ -32,16 +34,22 @@ class Window:
     wanted: int
     image_tokens: int
     pack_limit: int | None = None
+    overlap_ratio: float = 0.0
     schema_tokens: int = 0
 
-    def share_out(self, fixed: int, *, min_room: int = MIN_ROOM) -> Budget:
-        """Share it out beside messages of `fixed` tokens; see `responsa.packing.budget.share_out`."""
+    def share_out(self, fixed: int, *, min_room: int = MIN_ROOM, limited: bool = True) -> Budget:
+        """Share it out beside messages of `fixed` tokens; see `responsa.packing.budget.share_out`.
+
+        With `limited=False` the limit of a pack is left aside: the room is not for a pack alone.
+        """
         fixed += self.schema_tokens
-        return share_out(self.size, fixed, self.wanted, min_room=min_room, pack_limit=self.pack_limit)
+        limit = self.pack_limit if limited else None
+        return share_out(self.size, fixed, self.wanted, min_room=min_room, pack_limit=limit)
 
     def count(self, task: Task) -> Program[Counted]:
         """Count the tokens of the task's passages."""
-        return count_passages(task.passages, self.image_tokens)
+        counted = yield from count_passages(task.passages, self.image_tokens)
+        return replace(counted, overlap_ratio=self.overlap_ratio) if self.overlap_ratio else counted
 
     def fit_history(self, task: Task, build: Callable[[Task], Messages]) -> Program[Task]:
         """Return the task with as many of the newest turns as leave a quarter of the window for context."""
@@ -68,6 +76,40 @@ class Shown:
     budget: Budget
     counted: Counted
     fitted: Fitted
+
+    def calls(
+        self,
+        stage: str,
+        task: Task,
+        *,
+        visible: bool = True,
+        items: bool = False,
+        hold_back: Callable[[str, bool], bool] | None = None,
+    ) -> list[LLMCall]:
+        """Return a call for each of the prompts.
+
+        Args:
+            stage: What they are for.
+            task: The task.
+            visible: Whether their text is the answer.
+            items: Whether each is an answer of its own.
+            hold_back: Which text must not be shown (yet); see `LLMCall`.
+        """
+        prompts = zip(self.fitted.packs, self.fitted.messages, self.fitted.tokens, strict=True)
+        return [
+            build_call(
+                stage,
+                task,
+                self.budget,
+                messages,
+                tokens,
+                pack,
+                visible=visible,
+                item=number if items else None,
+                hold_back=hold_back,
+            )
+            for number, (pack, messages, tokens) in enumerate(prompts)
+        ]
 
     def with_passages(self, passages: Sequence[Passage]) -> Program[Shown]:
         """Return the prompts that show other passages in the same way."""

@@ -6,7 +6,7 @@ import time
 from array import array
 from collections.abc import Callable, Generator, Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import Final, Protocol, TypeAlias, cast, runtime_checkable
 
 from responsa.schema.nodes import Document, MetadataMode, TextNode
 
@@ -71,12 +71,12 @@ def ingest_steps(
     known = dict(known)
     report = IngestReport()
     batch: dict[str, tuple[str, list[TextNode]]] = {}
-    n_waiting = 0
+    n_waiting, n_told = 0, -1
     if total is None and isinstance(documents, Sized):
         total = len(documents)
 
     def flush() -> Generator[IngestStep, Sequence[array[float]] | None, None]:
-        nonlocal report, n_waiting
+        nonlocal report, n_waiting, n_told
         if batch:
             yield from _embed_and_write(batch, batch_size)
             report = _counted(report, batch, known)
@@ -85,6 +85,7 @@ def ingest_steps(
             n_waiting = 0
         report = replace(report, seconds=clock() - start)
         yield IngestProgress(report.documents, total, report.unchanged, report.passages, report.seconds)
+        n_told = report.documents
 
     for document in documents:
         if document.id_ in batch:
@@ -100,7 +101,9 @@ def ingest_steps(
         n_waiting += max(len(nodes), 1)
         if n_waiting >= batch_size:
             yield from flush()
-    yield from flush()
+    if total is None or report.documents + len(batch) != n_told:
+        total = total or report.documents + len(batch)
+        yield from flush()
     return report
 
 
@@ -108,7 +111,7 @@ def _passages(document: Document, transformations: Sequence[Transformation]) -> 
     nodes: list[TextNode] = [document]
     for transformation in transformations:
         if isinstance(transformation, NodeParser):
-            nodes = transformation.get_nodes_from_documents([document])
+            nodes = transformation.get_nodes_from_documents(cast("list[Document]", nodes))
         else:
             nodes = transformation(nodes)
     return [node if node.ref_doc_id == document.id_ else replace(node, ref_doc_id=document.id_) for node in nodes]

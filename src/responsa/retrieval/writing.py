@@ -6,7 +6,7 @@ import asyncio
 import time
 from array import array
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from typing import Final
 
 from responsa.schema.errors import IndexLocked
@@ -16,6 +16,7 @@ from .embedding import atext_vectors, text_vectors
 from .ingest import Embed, IngestStep, IngestSteps, Write
 from .progress import IngestProgress, IngestReport, ProgressCallback
 from .stores.contract import Store
+from .stores.locking import held
 
 LOCK_RETRY_SECONDS: Final = 0.05
 
@@ -27,10 +28,16 @@ def writing(store: Store, wait: float) -> Iterator[None]:
     Raises:
         IndexLocked: It did not end.
     """
-    with ExitStack() as held:
-        for taken in _attempts(store, wait, held):
-            if not taken:
-                time.sleep(LOCK_RETRY_SECONDS)
+    end = time.monotonic() + wait
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(store.lock())
+                break
+            except IndexLocked:
+                if time.monotonic() >= end:
+                    raise
+            time.sleep(LOCK_RETRY_SECONDS)
         yield
 
 
@@ -41,26 +48,17 @@ async def awriting(store: Store, wait: float) -> AsyncIterator[None]:
     Raises:
         IndexLocked: It did not end.
     """
-    with ExitStack() as held:
-        for taken in _attempts(store, wait, held):
-            if not taken:
-                await asyncio.sleep(LOCK_RETRY_SECONDS)
-        yield
-
-
-def _attempts(store: Store, wait: float, held: ExitStack) -> Iterator[bool]:
-    """Try to take the lock into `held`, again after every False, until it is taken."""
     end = time.monotonic() + wait
-    while True:
-        try:
-            held.enter_context(store.lock())
-        except IndexLocked:
-            if time.monotonic() >= end:
-                raise
-            yield False
-        else:
-            yield True
-            return
+    async with AsyncExitStack() as stack:
+        while True:
+            try:
+                await stack.enter_async_context(held(store.lock()))
+                break
+            except IndexLocked:
+                if time.monotonic() >= end:
+                    raise
+            await asyncio.sleep(LOCK_RETRY_SECONDS)
+        yield
 
 
 def run_ingest(

@@ -1,6 +1,7 @@
 """Data only: nodes, messages, completions, events, responses, errors, and the seams' protocols. No I/O."""
 
 from .completions import Completion, Delta, Finish, LLMMetadata, Sampling, Timings, Usage
+from .filters import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
 from .messages import ChatMessage, ImageBlock, MessageRole, TextBlock
 from .nodes import Document, MetadataMode, NodeWithScore, QueryBundle, TextNode
 from .spans import Span
@@ -10,10 +11,14 @@ __all__ = [
     "Completion",
     "Delta",
     "Document",
+    "FilterCondition",
+    "FilterOperator",
     "Finish",
     "ImageBlock",
     "LLMMetadata",
     "MessageRole",
+    "MetadataFilter",
+    "MetadataFilters",
     "MetadataMode",
     "NodeWithScore",
     "QueryBundle",

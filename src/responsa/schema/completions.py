@@ -31,7 +31,7 @@ class Sampling:
 
     def bounded(self, max_tokens: int) -> Sampling:
         """Return the same with another limit of the answer's tokens."""
-        return Sampling(max_tokens, self.temperature, self.top_p, self.stop, self.seed, self.output_schema, self.extra)
+        return replace(self, max_tokens=max_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +51,21 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """How long a call took, in seconds; the last two are the server's own figures where it gives them.
+    """How long a call took, in seconds; `server_prompt` and `server_predicted` are the server's own figures.
 
     Args:
         first_token: From sending the request to the first piece of text or reasoning.
         total: From sending the request to its end.
         server_prompt: The server's time for reading the prompt.
         server_predicted: The server's time for generating.
+        sent_at: When the request was sent, in seconds since 1970.
     """
 
     first_token: float | None = None
     total: float | None = None
     server_prompt: float | None = None
     server_predicted: float | None = None
+    sent_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

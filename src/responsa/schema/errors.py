@@ -462,7 +462,7 @@ class ReadingFailed(RunError):
 def reading_reason(reason: str, detail: str = "", language: str = "en") -> str:
     """Return a reading reason's text, in "en" or "zh"; `reason` itself where it is a sentence already."""
     texts = READING_REASONS.get(reason)
-    return reason if texts is None else texts.get(language, texts["en"]).replace("{detail}", detail)
+    return reason if texts is None else substitute(texts.get(language, texts["en"]), {"detail": detail})
 
 
 @dataclass(eq=False)

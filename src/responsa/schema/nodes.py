@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -183,8 +183,3 @@ def as_sources(nodes: Iterable[NodeWithScore | TextNode] | None) -> list[NodeWit
 def as_query(query: str | QueryBundle) -> QueryBundle:
     """Return `query` as a bundle."""
     return query if isinstance(query, QueryBundle) else QueryBundle(query)
-
-
-def merged_metadata(nodes: Mapping[str, TextNode]) -> dict[str, dict[str, Any]]:
-    """Return each node's metadata by its identity."""
-    return {node_id: dict(node.metadata) for node_id, node in nodes.items()}

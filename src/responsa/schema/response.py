@@ -135,7 +135,7 @@ def format_sources(source_nodes: list[NodeWithScore], length: int = 100, *, trim
 def _joined(pieces: list[Any]) -> str:
     """Return the text of a stream's pieces; of partial objects, the last one's JSON."""
     if pieces and not isinstance(pieces[-1], str):
-        return str(pieces[-1].model_dump_json())
+        return str(pieces[-1].model_dump_json(warnings=False))  # a part of an object need not be valid
     return "".join(pieces)
 
 

@@ -31,7 +31,7 @@ class StoredMessage:
         reason: Why it was interrupted: "closed", "process_ended", or the error's text.
         reasoning: The model's reasoning; never part of the message.
         created: When it was begun, in seconds since 1970 (UTC).
-        writer: The process that writes a partial message; see `responsa.memory.writers`.
+        writer: Who writes a partial message; see `responsa.memory.writers`.
         extra: What belongs to it besides, such as sources and citations: values that JSON can hold.
     """
 

@@ -322,6 +322,8 @@ class ChatStoreContract:
         assert 0 < one.created <= one.updated
 
     def test_a_state_is_written_only_over_the_version_that_was_read(self, way: Way) -> None:
+        assert way.set_state("a", "facts", "early", expected_version=1) is False
+        assert way.get_session("a") is None
         assert way.set_state("a", "facts", {"list": ["一"]}, expected_version=0) is True
         assert way.set_state("a", "facts", "other", expected_version=0) is False
         assert way.get_states("a") == {"facts": SessionState({"list": ["一"]}, 1)}

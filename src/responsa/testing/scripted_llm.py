@@ -62,10 +62,6 @@ class ScriptedLLM(LLM):
         """What this model is."""
         return self._metadata
 
-    async def ametadata(self) -> LLMMetadata:
-        """Return what this model is."""
-        return self._metadata
-
     def with_window(self, context_window: int) -> ScriptedLLM:
         """Return a fresh model with the same script and another window."""
         script = self._script if not isinstance(self._script, list) else list(self._script)
@@ -100,10 +96,6 @@ class ScriptedLLM(LLM):
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count words, runs of white space, and other characters one by one."""
         return [sum(1 for _ in _TOKEN.finditer(text)) for text in texts]
-
-    async def acount_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Count as `count_tokens` does."""
-        return self.count_tokens(texts)
 
     def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         """Count the messages' tokens and four for each message; an image counts 64."""

@@ -1,8 +1,9 @@
 """What every store of passages must do, as tests: subclass `StoreContract` and say how to make a store.
 
-class TestMyStore(StoreContract):
-def make_store(self, directory, meta):
-return MyStore.create(directory, meta)
+Example:
+    class TestMyStore(StoreContract):
+        def make_store(self, directory: Path, meta: StoreMeta) -> Store:
+            return MyStore.create(directory, meta)
 """
 
 from __future__ import annotations

@@ -1,1 +1,3 @@
 """Words, sentence boundaries and token estimates, for English and Chinese."""
+
+__all__: list[str] = []

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+# What a chat template puts around each message, and around all of them (a system prompt of its own included), at most.
+TOKENS_A_MESSAGE: Final = 8
+TOKENS_A_TEMPLATE: Final = 64
+
 # Each UTF-8 byte by what it costs: a letter, a space, other white space, a sign that comes in rows, or the first byte
 # of a character of three bytes (T Indic and Thai, E East Asian) or four (F emoji); anything else is one token.
 _LETTERS: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")

@@ -138,10 +138,9 @@ class Conversations:
 
     def set_state(self, now: float, session_id: str, name: str, value: Any, expected_version: int) -> bool:
         """Keep a value with a session if its version is the expected one."""
-        states = self._begun(now, session_id).states
-        if states.get(name, SessionState()).version != expected_version:
+        if self.states(session_id).get(name, SessionState()).version != expected_version:
             return False
-        states[name] = SessionState(value, expected_version + 1)
+        self._begun(now, session_id).states[name] = SessionState(value, expected_version + 1)
         return True
 
     def _ids(self, session_id: str) -> Collection[str]:

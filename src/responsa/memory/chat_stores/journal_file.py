@@ -83,11 +83,11 @@ class JournalFile:
             for line in file:
                 if not line.endswith(b"\n"):
                     return
-                self._number += 1
                 try:
                     apply(line, self._held)
                 except ValueError as error:
-                    raise ChatStoreDamaged(str(self._path), f"line {self._number}: {error}") from error
+                    raise ChatStoreDamaged(str(self._path), f"line {self._number + 1}: {error}") from error
+                self._number += 1
                 self._end += len(line)
 
     def _begin(self, header: bytes) -> None:

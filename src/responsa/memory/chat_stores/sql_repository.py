@@ -148,6 +148,8 @@ class SQLRepository:
 
     def set_state(self, now: float, session_id: str, name: str, value: Any, expected_version: int) -> bool:
         content = to_text("value", value)
+        if expected_version and self.found(session_id) is None:
+            return False
         session = self._begun(now, session_id, "")
         key = {"session": session.session, "state": fingerprint(name)}
         mine = and_(*(state_table.c[column] == part for column, part in key.items()))

@@ -10,7 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from responsa.schema.errors import InvalidOption, ReadingFailed
 from responsa.schema.identity import fingerprint
@@ -38,7 +38,7 @@ _READERS: Final[dict[FileKind, tuple[str, str]]] = {
 _FILE_KEYS: Final = ("file_path", "file_name", "file_type", "file_hash", "title", "url")
 _ENTRY_KEYS: Final = ("question", "answer", "full_answer", "summary")
 
-FileMetadata = Callable[[str], Mapping[str, Any]]
+FileMetadata: TypeAlias = Callable[[str], Mapping[str, Any]]
 
 
 class SimpleDirectoryReader:
@@ -95,13 +95,15 @@ class SimpleDirectoryReader:
             raise InvalidOption("num_files_limit", num_files_limit, "1 file or more")
         if encoding is not None:
             _check_encoding(encoding)
-        self._finder = input_dir and FileFinder(
-            Path(input_dir),
-            recursive=recursive,
-            required_exts=tuple("." + ending.lower().lstrip(".") for ending in required_exts or ()),
-            exclude=tuple(exclude or ()),
-            exclude_hidden=exclude_hidden,
-        )
+        self._finder: FileFinder | None = None
+        if input_dir is not None:
+            self._finder = FileFinder(
+                Path(input_dir),
+                recursive=recursive,
+                required_exts=tuple("." + ending.lower().lstrip(".") for ending in required_exts or ()),
+                exclude=tuple(exclude or ()),
+                exclude_hidden=exclude_hidden,
+            )
         self._input_files = [Path(file) for file in input_files or ()]
         self._encoding = encoding
         self._file_metadata = file_metadata
@@ -136,7 +138,7 @@ class SimpleDirectoryReader:
 
     def _found(self) -> Iterator[Path | ReadingFailed]:
         found: Iterator[Path | ReadingFailed] = iter(self._input_files)
-        if self._finder:
+        if self._finder is not None:
             found = itertools.chain(self._finder.find(), found)
         if self._num_files_limit is None:
             yield from found

@@ -18,7 +18,9 @@ _NEVER_CONTENT: Final = (
     "script style noscript template svg math iframe object embed canvas audio video picture img map "
     "nav aside footer form button select input textarea dialog menu link meta title"
 )
-_FURNITURE_ROLES: Final = "navigation banner contentinfo search complementary menu menubar dialog alert"
+_FURNITURE_ROLES: Final = frozenset(
+    ["navigation", "banner", "contentinfo", "search", "complementary", "menu", "menubar", "dialog", "alert"]
+)
 _FURNITURE_NAMES: Final = re.compile(
     r"(?:^|[\s_-])(?:nav(?:bar|header|footer|igation)?|breadcrumbs?|side-?bar|menu|toc|table-of-contents|cookies?|"
     r"pagination|pager|share|sharing|social|related|comments?|advert(?:isement)?s?|ads?|banner|footer|masthead|"
@@ -113,7 +115,7 @@ def _is_hidden(element: HtmlElement) -> bool:
 
 
 def _is_furniture(element: HtmlElement) -> bool:
-    if element.get("role", "") in _FURNITURE_ROLES.split():
+    if element.get("role", "") in _FURNITURE_ROLES:
         return True
     if element.tag == "header" and element.find(".//h1") is None:
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from responsa.schema.errors import ReadingFailed
 
@@ -54,4 +54,4 @@ class SourceFile:
         self.notes.append(Note(reason, detail))
 
 
-FormatReader = Callable[[SourceFile], Iterator[Part]]
+FormatReader: TypeAlias = Callable[[SourceFile], Iterator[Part]]

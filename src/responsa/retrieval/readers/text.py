@@ -16,18 +16,20 @@ _TITLE_FIELD: Final = re.compile(r"^title[ \t]*:[ \t]*[\"']?(.*?)[\"']?[ \t]*$",
 
 def read_text(source: SourceFile) -> Iterator[Part]:
     """Read plain text; its title is the file's name."""
-    text = decode(source)
-    if not text.strip():
-        raise source.failed("no_text")
-    yield Part(text, {"title": source.stem})
+    yield Part(_text(source), {"title": source.stem})
 
 
 def read_markdown(source: SourceFile) -> Iterator[Part]:
     """Read Markdown, unchanged."""
+    text = _text(source)
+    yield Part(text, {"title": markdown_title(text) or source.stem})
+
+
+def _text(source: SourceFile) -> str:
     text = decode(source)
     if not text.strip():
         raise source.failed("no_text")
-    yield Part(text, {"title": markdown_title(text) or source.stem})
+    return text
 
 
 def markdown_title(text: str) -> str:

@@ -6,13 +6,13 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 from responsa.tokens.sentences import split_sentences
 
 from .structure import Block, BlockKind, Section
 
-TokenCount = Callable[[str], int]
+TokenCount: TypeAlias = Callable[[str], int]
 
 # A paragraph of at most this part of a passage is not cut at its sentences.
 _SMALL_PART: Final = 6

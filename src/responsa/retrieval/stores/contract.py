@@ -74,33 +74,25 @@ class Store(Protocol):
         """Store documents, each in place of what was stored under its identity, all in one step."""
         ...
 
-    async def areplace_documents(self, documents: Sequence[StoredDocument]) -> None:
-        """Store documents, each in place of what was stored under its identity, all in one step."""
-        ...
+    async def areplace_documents(self, documents: Sequence[StoredDocument]) -> None: ...
 
     def add_nodes(self, nodes: Sequence[TextNode], vectors: Sequence[array[float]]) -> None:
         """Store passages, each in place of the one with its identity; other passages of their documents stay."""
         ...
 
-    async def aadd_nodes(self, nodes: Sequence[TextNode], vectors: Sequence[array[float]]) -> None:
-        """Store passages, each in place of the one with its identity; other passages of their documents stay."""
-        ...
+    async def aadd_nodes(self, nodes: Sequence[TextNode], vectors: Sequence[array[float]]) -> None: ...
 
     def delete_documents(self, doc_ids: Sequence[str]) -> int:
         """Remove all passages of documents; return how many passages that were."""
         ...
 
-    async def adelete_documents(self, doc_ids: Sequence[str]) -> int:
-        """Remove all passages of documents; return how many passages that were."""
-        ...
+    async def adelete_documents(self, doc_ids: Sequence[str]) -> int: ...
 
     def delete_nodes(self, node_ids: Sequence[str]) -> int:
         """Remove passages; return how many were there."""
         ...
 
-    async def adelete_nodes(self, node_ids: Sequence[str]) -> int:
-        """Remove passages; return how many were there."""
-        ...
+    async def adelete_nodes(self, node_ids: Sequence[str]) -> int: ...
 
     def dense_search(
         self, vector: Sequence[float], top_k: int, filters: MetadataFilters | None = None
@@ -110,9 +102,7 @@ class Store(Protocol):
 
     async def adense_search(
         self, vector: Sequence[float], top_k: int, filters: MetadataFilters | None = None
-    ) -> list[NodeWithScore]:
-        """Return the passages whose vectors are nearest, best first, scored by cosine similarity (-1 to 1)."""
-        ...
+    ) -> list[NodeWithScore]: ...
 
     def keyword_search(self, query: str, top_k: int, filters: MetadataFilters | None = None) -> list[NodeWithScore]:
         """Return the passages that share search words with the query, best first, scored by BM25."""
@@ -120,49 +110,37 @@ class Store(Protocol):
 
     async def akeyword_search(
         self, query: str, top_k: int, filters: MetadataFilters | None = None
-    ) -> list[NodeWithScore]:
-        """Return the passages that share search words with the query, best first, scored by BM25."""
-        ...
+    ) -> list[NodeWithScore]: ...
 
     def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine similarity of each passage that is there, by its identity."""
         ...
 
-    async def asimilarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine similarity of each passage that is there, by its identity."""
-        ...
+    async def asimilarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]: ...
 
     def get_nodes(self, node_ids: Sequence[str]) -> list[TextNode]:
         """Return the passages that are there, in the order asked for."""
         ...
 
-    async def aget_nodes(self, node_ids: Sequence[str]) -> list[TextNode]:
-        """Return the passages that are there, in the order asked for."""
-        ...
+    async def aget_nodes(self, node_ids: Sequence[str]) -> list[TextNode]: ...
 
     def count(self) -> int:
         """Return the number of passages."""
         ...
 
-    async def acount(self) -> int:
-        """Return the number of passages."""
-        ...
+    async def acount(self) -> int: ...
 
     def document_hashes(self, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
         """Return the content hash of every document, or of those asked for, by identity."""
         ...
 
-    async def adocument_hashes(self, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
-        """Return the content hash of every document, or of those asked for, by identity."""
-        ...
+    async def adocument_hashes(self, doc_ids: Sequence[str] | None = None) -> dict[str, str]: ...
 
     def optimize(self) -> None:
         """Make searches fast after many writes: build what indexes are due, merge small files. Needs the lock."""
         ...
 
-    async def aoptimize(self) -> None:
-        """Make searches fast after many writes: build what indexes are due, merge small files. Needs the lock."""
-        ...
+    async def aoptimize(self) -> None: ...
 
     def close(self) -> None:
         """Let go of files and memory. A closed store is not used again."""

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Coroutine, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
+from importlib import import_module
 from operator import mul
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
@@ -20,6 +21,7 @@ from . import rows
 from .blocking import AsyncStore
 from .contract import StoredDocument, StoreMeta
 from .directory import IndexDirectory
+from .locking import held
 from .sql import one_of, where
 from .table import TABLE, documents_table, nodes_table, scalar_indexes, table_schema, vector_index
 
@@ -100,7 +102,7 @@ class LanceStore(AsyncStore):
         """Make a store in a new or empty directory, as `create` does, without blocking."""
         directory = IndexDirectory(path)
         await asyncio.to_thread(directory.check_free)
-        with directory.lock():
+        async with held(directory.lock()):
             if await asyncio.to_thread(directory.exists):
                 return await cls.aopen(path)
             connection = await _connection(directory)
@@ -115,7 +117,6 @@ class LanceStore(AsyncStore):
 
     @property
     def meta(self) -> StoreMeta:
-        """What the store remembers of its vectors."""
         return self._meta
 
     @property
@@ -133,7 +134,6 @@ class LanceStore(AsyncStore):
         return self._directory.lock()
 
     async def areplace_documents(self, documents: Sequence[StoredDocument]) -> None:
-        """Store documents, each in place of what was stored under its identity, all in one step."""
         these = one_of("doc_id", [rows.stored_id(document.doc_id) for document in documents])
         with self._directory.writing():
             new = await asyncio.to_thread(documents_table, documents, self._meta.dimensions)
@@ -145,7 +145,6 @@ class LanceStore(AsyncStore):
         await self._written(new.num_rows)
 
     async def aadd_nodes(self, nodes: Sequence[TextNode], vectors: Sequence[array[float]]) -> None:
-        """Store passages, each in place of the one with its identity; other passages of their documents stay."""
         with self._directory.writing():
             new = await asyncio.to_thread(nodes_table, nodes, vectors, self._meta.dimensions)
             if new.num_rows:
@@ -154,17 +153,14 @@ class LanceStore(AsyncStore):
         await self._written(new.num_rows)
 
     async def adelete_documents(self, doc_ids: Sequence[str]) -> int:
-        """Remove all passages of documents; return how many passages that were."""
         return await self._delete("doc_id", doc_ids)
 
     async def adelete_nodes(self, node_ids: Sequence[str]) -> int:
-        """Remove passages; return how many were there."""
         return await self._delete("id", node_ids)
 
     async def adense_search(
         self, vector: Sequence[float], top_k: int, filters: MetadataFilters | None = None
     ) -> list[NodeWithScore]:
-        """Return the passages whose vectors are nearest, best first, scored by cosine similarity."""
         with self._directory.reading():
             query = self._table.query().nearest_to(list(vector)).distance_type("dot").refine_factor(REFINE)
             found = await _limited(query, top_k, filters).select(["node", "_distance"]).to_arrow()
@@ -173,7 +169,6 @@ class LanceStore(AsyncStore):
     async def akeyword_search(
         self, query: str, top_k: int, filters: MetadataFilters | None = None
     ) -> list[NodeWithScore]:
-        """Return the passages that share search words with the query, best first, scored by BM25."""
         text = " ".join(query_words(query))
         if not text:
             return []
@@ -183,25 +178,21 @@ class LanceStore(AsyncStore):
             return _ranked(found, found["_score"].to_pylist())
 
     async def asimilarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine similarity of each passage that is there, by its identity."""
         with self._directory.reading():
             found = await self._by_ids(node_ids, ["id", "vector"])
             return {rows.restored_id(row["id"]): sum(map(mul, row["vector"], vector)) for row in found}
 
     async def aget_nodes(self, node_ids: Sequence[str]) -> list[TextNode]:
-        """Return the passages that are there, in the order asked for."""
         with self._directory.reading():
             found = [rows.node_from_json(row["node"]) for row in await self._by_ids(node_ids, ["node"])]
         nodes = {node.id_: node for node in found}
         return [nodes[node_id] for node_id in node_ids if node_id in nodes]
 
     async def acount(self) -> int:
-        """Return the number of passages."""
         with self._directory.reading():
             return int(await self._table.count_rows())
 
     async def adocument_hashes(self, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
-        """Return the content hash of every document, or of those asked for, by identity."""
         condition = "content_hash IS NOT NULL"
         if doc_ids is not None:
             if not doc_ids:
@@ -235,7 +226,6 @@ class LanceStore(AsyncStore):
         self._new_rows = self._new_writes = 0
 
     def close(self) -> None:
-        """Let go of files and memory. A closed store is not used again."""
         self._table.close()
 
     def _run(self, call: Coroutine[Any, Any, T]) -> T:
@@ -293,7 +283,7 @@ def _match_query() -> Any:
 
 async def _connection(directory: IndexDirectory) -> Any:
     try:
-        import lancedb
+        lancedb = await asyncio.to_thread(import_module, "lancedb")  # importing it takes two seconds
     except ImportError as error:
         raise MissingExtra("LanceDB", "local") from error
     with directory.reading():

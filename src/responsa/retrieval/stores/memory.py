@@ -50,7 +50,6 @@ class MemoryStore:
 
     @property
     def meta(self) -> StoreMeta:
-        """What the store remembers of its vectors."""
         return self._meta
 
     @contextmanager
@@ -68,7 +67,6 @@ class MemoryStore:
             self._writer.release()
 
     def replace_documents(self, documents: Sequence[StoredDocument]) -> None:
-        """Store documents, each in place of what was stored under its identity."""
         prepared = [
             (document, [(node, vector, _search_words(node)) for node, vector in _pairs(document)])
             for document in documents
@@ -80,42 +78,34 @@ class MemoryStore:
                     self._put(_Row(deepcopy(node), document.doc_id, document.content_hash, vector), found)
 
     async def areplace_documents(self, documents: Sequence[StoredDocument]) -> None:
-        """Store documents, each in place of what was stored under its identity."""
         await asyncio.to_thread(self.replace_documents, documents)
 
     def add_nodes(self, nodes: Sequence[TextNode], vectors: Sequence[array[float]]) -> None:
-        """Store passages, each in place of the one with its identity."""
         prepared = [(node, vector, _search_words(node)) for node, vector in zip(nodes, vectors, strict=True)]
         with self._guard:
             for node, vector, found in prepared:
                 self._put(_Row(deepcopy(node), node.ref_doc_id, None, vector), found)
 
     async def aadd_nodes(self, nodes: Sequence[TextNode], vectors: Sequence[array[float]]) -> None:
-        """Store passages, each in place of the one with its identity."""
         await asyncio.to_thread(self.add_nodes, nodes, vectors)
 
     def delete_documents(self, doc_ids: Sequence[str]) -> int:
-        """Remove all passages of documents; return how many passages that were."""
         with self._guard:
             return self._remove([node_id for doc_id in set(doc_ids) for node_id in self._node_ids.get(doc_id, ())])
 
     async def adelete_documents(self, doc_ids: Sequence[str]) -> int:
-        """Remove all passages of documents; return how many passages that were."""
         return self.delete_documents(doc_ids)
 
     def delete_nodes(self, node_ids: Sequence[str]) -> int:
-        """Remove passages; return how many were there."""
         with self._guard:
             return self._remove([node_id for node_id in set(node_ids) if node_id in self._rows])
 
     async def adelete_nodes(self, node_ids: Sequence[str]) -> int:
-        """Remove passages; return how many were there."""
         return self.delete_nodes(node_ids)
 
     def dense_search(
         self, vector: Sequence[float], top_k: int, filters: MetadataFilters | None = None
     ) -> list[NodeWithScore]:
-        """Return the passages whose vectors are nearest, best first, scored by cosine similarity."""
         with self._guard:
             allowed = self._allowed(filters)
             scores = zip(self._rows, self._products(vector), strict=True)
@@ -124,11 +114,9 @@ class MemoryStore:
     async def adense_search(
         self, vector: Sequence[float], top_k: int, filters: MetadataFilters | None = None
     ) -> list[NodeWithScore]:
-        """Return the passages whose vectors are nearest, best first, scored by cosine similarity."""
         return self.dense_search(vector, top_k, filters)
 
     def keyword_search(self, query: str, top_k: int, filters: MetadataFilters | None = None) -> list[NodeWithScore]:
-        """Return the passages that share search words with the query, best first, scored by BM25."""
         with self._guard:
             scores = self._keywords.search(query_words(query), self._allowed(filters))
             return self._best(scores.items(), top_k)
@@ -136,38 +124,30 @@ class MemoryStore:
     async def akeyword_search(
         self, query: str, top_k: int, filters: MetadataFilters | None = None
     ) -> list[NodeWithScore]:
-        """Return the passages that share search words with the query, best first, scored by BM25."""
         return self.keyword_search(query, top_k, filters)
 
     def similarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine similarity of each passage that is there, by its identity."""
         with self._guard:
             rows = [(node_id, self._rows[node_id]) for node_id in node_ids if node_id in self._rows]
         return {node_id: sum(map(mul, row.vector, vector)) for node_id, row in rows}
 
     async def asimilarities(self, vector: Sequence[float], node_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine similarity of each passage that is there, by its identity."""
         return self.similarities(vector, node_ids)
 
     def get_nodes(self, node_ids: Sequence[str]) -> list[TextNode]:
-        """Return the passages that are there, in the order asked for."""
         with self._guard:
             return [deepcopy(self._rows[node_id].node) for node_id in node_ids if node_id in self._rows]
 
     async def aget_nodes(self, node_ids: Sequence[str]) -> list[TextNode]:
-        """Return the passages that are there, in the order asked for."""
         return self.get_nodes(node_ids)
 
     def count(self) -> int:
-        """Return the number of passages."""
         return len(self._rows)
 
     async def acount(self) -> int:
-        """Return the number of passages."""
         return self.count()
 
     def document_hashes(self, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
-        """Return the content hash of every document, or of those asked for, by identity."""
         asked = None if doc_ids is None else set(doc_ids)
         with self._guard:
             return {
@@ -177,14 +157,12 @@ class MemoryStore:
             }
 
     async def adocument_hashes(self, doc_ids: Sequence[str] | None = None) -> dict[str, str]:
-        """Return the content hash of every document, or of those asked for, by identity."""
         return self.document_hashes(doc_ids)
 
     def optimize(self) -> None:
         """Do nothing: searches here are as fast as they get."""
 
-    async def aoptimize(self) -> None:
-        """Do nothing: searches here are as fast as they get."""
+    async def aoptimize(self) -> None: ...
 
     def close(self) -> None:
         """Let go of the passages."""

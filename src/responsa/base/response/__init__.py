@@ -1,0 +1,3 @@
+"""Import paths of LlamaIndex."""
+
+__all__: list[str] = []
