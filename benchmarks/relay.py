@@ -26,20 +26,26 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, n
     writer.close()
 
 
-async def _serve(host: str, port: int) -> None:
-    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        from_server, to_server = await asyncio.open_connection(host, port)
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(_pass_on(reader, to_server, notes=False))
-                group.create_task(_pass_on(from_server, writer, notes=True))
-        except* ConnectionError:
-            pass
-        finally:
-            to_server.close()
-            writer.close()
+async def _relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: str, port: int) -> None:
+    from_server, to_server = await asyncio.open_connection(host, port)
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_pass_on(reader, to_server, notes=False))
+            group.create_task(_pass_on(from_server, writer, notes=True))
+    except* ConnectionError:
+        pass
+    finally:
+        to_server.close()
+        writer.close()
 
-    server = await asyncio.start_server(relay, "127.0.0.1", 0)
+
+async def _serve(host: str, port: int) -> None:
+    relays: set[asyncio.Task[None]] = set()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        relays.add(asyncio.create_task(_relay(reader, writer, host, port)))
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.to_thread(sys.stdin.read)
     server.close()

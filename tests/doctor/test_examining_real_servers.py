@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
+from tests.older_llama_server import older_server
 
 from responsa.doctor import (
     ChatServer,
@@ -57,6 +59,14 @@ def test_a_real_server_is_as_it_should_be(llama_server: LlamaServer) -> None:
     assert speed.values["written"] > 0
 
 
+def test_an_older_real_server_is_as_it_should_be(smollm2: Path) -> None:
+    with older_server(smollm2, "-c", "4096", "-np", "2") as server:
+        found = chat(ChatServer(server.url, server.model, context_window=2048))
+    assert {finding.status for finding in found.values()} <= {"ok", "warning"}
+    assert {name for name, finding in found.items() if finding.status == "warning"} <= {"speed"}
+    assert (found["json_schema"].code, found["prompt_cache"].code) == ("schema_enforced", "cache_hit")
+
+
 def test_wrong_settings_are_found_at_a_real_server(llama_server: LlamaServer) -> None:
     found = chat(ChatServer(llama_server.url, "gpt-4", context_window=4096, is_chat_model=False))
     assert (found["model"].code, found["window"].code) == ("model_not_listed", "window_above_served")
@@ -88,8 +98,8 @@ def test_a_real_embedding_server_is_compared_with_the_index(embedding_server: Ll
     assert embedding(server, IndexFacts(embedding_server.model, 384))["dimension"].code == "index_of_other_dimension"
 
 
-def test_a_key_that_a_real_server_asks_for_is_missed(smollm2: object) -> None:
-    with LlamaServer(str(smollm2), context_window=512, threads=1, api_key="right") as server:
+def test_a_key_that_a_real_server_asks_for_is_missed(smollm2: Path) -> None:
+    with LlamaServer(smollm2, context_window=512, threads=1, api_key="right") as server:
         assert chat(ChatServer(server.url))["key"].code == "key_missing"
         assert chat(ChatServer(server.url, api_key="wrong"))["key"].code == "key_refused"
         found = chat(ChatServer(server.url, api_key="right"))
