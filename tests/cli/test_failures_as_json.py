@@ -73,7 +73,7 @@ def test_the_document_is_json_in_every_encoding(encoding: str) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_under_standard_output_is_one_line() -> None:
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         done = _run("search", "q", "--index", "nowhere", "--json", stdout=full)
     assert done.returncode == 1
     assert done.stderr.decode().splitlines()[-1] == "Error: No space left on device"
