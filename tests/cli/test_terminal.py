@@ -67,3 +67,13 @@ def test_the_program_is_a_module_too_and_tells_its_version() -> None:
         [sys.executable, "-m", "responsa.cli", "--version"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.strip()) == (0, "0.1.0")
+
+
+def test_help_loads_nothing_that_only_commands_need() -> None:
+    code = (
+        "import sys; from responsa.cli import main; main(['ask', '--help']);"
+        "heavy = {'asyncio', 'httpx2', 'jinja2', 'lancedb', 'numpy', 'pyarrow', 'rich', 'rjieba'};"
+        "sys.exit(', '.join(sorted(heavy & set(sys.modules))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated, Final
 
 from typer import Context, Option
@@ -58,6 +57,8 @@ def doctor(
     as_json: AsJson = False,
 ) -> int:
     """Examine the model servers: what is wrong, and what to do."""
+    from asyncio import run
+
     from responsa.doctor import ChatServer, EmbeddingServer, IndexFacts
 
     from . import doctor_view
@@ -74,7 +75,7 @@ def doctor(
             meta = terminal.parts.open_index(index, None).store.meta
             facts = IndexFacts(meta.embed_model, meta.dimensions)
     terminal.note("examining", urls=terminal.text("comma").join(filter(None, (api_base, embed_api_base))))
-    examined = asyncio.run(_examine(chat, embedding, facts, seconds))
+    examined = run(_examine(chat, embedding, facts, seconds))
     if as_json:
         doctor_view.write_json(examined, terminal.language)
     else:
@@ -86,6 +87,8 @@ async def _examine(
     chat: ChatServer, embedding: EmbeddingServer | None, index: IndexFacts | None, seconds: float
 ) -> list[Examined]:
     """Examine the servers at the same time, so that one limit holds for both."""
+    from asyncio import gather
+
     from responsa.doctor import aexamine_chat_server, aexamine_embedding_server
 
     from .doctor_view import Examined
@@ -95,5 +98,5 @@ async def _examine(
     if embedding is not None:
         examinations["embedding"] = aexamine_embedding_server(embedding, index=index, seconds=seconds)
         urls.append(embedding.api_base)
-    findings = await asyncio.gather(*examinations.values())
+    findings = await gather(*examinations.values())
     return [Examined(kind, url, found) for kind, url, found in zip(examinations, urls, findings, strict=True)]
