@@ -49,6 +49,11 @@ def test_a_formatted_source_names_its_node_and_is_no_longer_than_asked() -> None
     assert AsyncStreamingResponse(Pieces().again(), SOURCES).get_formatted_sources(20) == shown
 
 
+def test_a_long_text_without_blanks_is_shown_by_its_beginning() -> None:
+    chinese = [NodeWithScore(TextNode("会员最多可以借八本书。" * 20, id_="n1"))]
+    assert Response("x", chinese).get_formatted_sources(length=10) == "> Source (Doc id: n1): 会员最多可以借..."
+
+
 def test_an_empty_answer_prints_its_placeholder_and_stays_empty() -> None:
     response = Response("", placeholder="Nothing found.")
     assert (str(response), response.text) == ("Nothing found.", "")

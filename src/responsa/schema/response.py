@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -127,7 +126,10 @@ def format_sources(source_nodes: list[NodeWithScore], length: int = 100, *, trim
     """Return sources, a paragraph each, with at most `length` characters of each text, or with all of it."""
 
     def shown(text: str) -> str:
-        return textwrap.shorten(text, max(length, 4), placeholder="...") if trim_text else text
+        if not trim_text:
+            return text
+        line = " ".join(text.split())
+        return line if len(line) <= length else line[: max(length - 3, 1)].rstrip() + "..."
 
     return "\n\n".join(f"> Source (Doc id: {source.node_id}): {shown(source.text)}" for source in source_nodes)
 
