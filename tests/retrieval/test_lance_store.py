@@ -1,6 +1,8 @@
 """What only a store on disk does: outlive its process, be shared, be damaged, be full."""
 
 import asyncio
+import builtins
+import gc
 import json
 import os
 import shutil
@@ -76,8 +78,9 @@ def test_no_index_is_not_found(tmp_path: Path, make: Any) -> None:
 def test_a_file_or_a_directory_of_other_things_is_not_taken_for_an_index(tmp_path: Path) -> None:
     file = tmp_path / "letter.txt"
     file.write_text("dear")
-    with pytest.raises(IndexDamaged):
-        LanceStore.open(file)
+    for attempt in (LanceStore.open, lambda path: LanceStore.create(path, META)):
+        with pytest.raises(InvalidOption, match="not a file"):
+            attempt(file)
     with pytest.raises(InvalidOption, match="new or empty"):
         LanceStore.create(tmp_path, META)
     with pytest.raises(IndexNotFound):
@@ -120,6 +123,56 @@ def test_a_making_that_was_interrupted_is_done_again(tmp_path: Path) -> None:
     store = LanceStore.create(path, META)
     store.replace_documents([document("a", "red")])
     assert found(LanceStore.open(path), "red") == ["a/0"]
+
+
+@pytest.mark.parametrize("left", ["_versions", "_transactions", "_indices", None])
+def test_a_making_that_ended_in_pieces_is_done_again(tmp_path: Path, left: str | None) -> None:
+    path = tmp_path / "index"
+    LanceStore.create(path, META)
+    (path / "manifest.json").unlink()
+    for part in (path / "passages.lance").iterdir():
+        if part.name != left:
+            shutil.rmtree(part)
+    store = LanceStore.create(path, META)
+    store.replace_documents([document("a", "red")])
+    assert found(LanceStore.open(path), "red") == ["a/0"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes with names")
+def test_a_manifest_that_is_a_pipe_is_not_waited_for(filled: Path) -> None:
+    (filled / "manifest.json").unlink()
+    os.mkfifo(filled / "manifest.json")
+    with pytest.raises(IndexDamaged, match="no file"):
+        LanceStore.open(filled)
+
+
+def test_what_is_no_index_is_told_without_loading_lancedb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lancedb", None)
+    with pytest.raises(IndexNotFound):
+        LanceStore.open(tmp_path)
+
+
+def test_the_reason_of_damage_is_one_sentence(filled: Path) -> None:
+    (filled / "manifest.json").unlink()
+    with pytest.raises(IndexDamaged) as caught:
+        LanceStore.open(filled)
+    assert ".." not in str(caught.value)
+
+
+def test_ctrl_c_while_lancedb_loads_leaves_no_call_that_nothing_waits_for(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = builtins.__import__
+
+    def interrupted(name: str, *given: Any) -> Any:
+        if name == "lancedb":
+            raise KeyboardInterrupt
+        return load(name, *given)
+
+    monkeypatch.setattr(builtins, "__import__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        LanceStore.open(filled)
+    gc.collect()  # an unawaited coroutine's warning, an error here, comes when it is collected
 
 
 def test_every_damaged_file_gives_a_typed_error_or_does_no_harm(filled: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,25 +50,43 @@ class IndexDirectory:
         """Return whether the directory holds an index.
 
         Raises:
-            IndexDamaged: It is no directory, or cannot be looked into.
+            InvalidOption: It is no directory.
+            IndexDamaged: It cannot be looked into, or its manifest is no file.
         """
         with self.reading():
-            if (self.path / MANIFEST).exists():
-                return True
-            if self.path.exists() and not self.path.is_dir():
-                raise IndexDamaged(str(self), "it is a file.")
-        return False
+            self._check_no_file()
+            manifest = self.path / MANIFEST
+            if manifest.exists() and not manifest.is_file():
+                # Reading a pipe would wait for ever.
+                raise IndexDamaged(str(self), f"{MANIFEST} is no file")
+            return manifest.exists()
 
     def check_free(self) -> None:
         """Check that an index can be made here.
 
         Raises:
-            InvalidOption: The directory holds other files.
+            InvalidOption: It is a file, or the directory holds other files.
         """
         with self.reading():
+            self._check_no_file()
             names = {entry.name for entry in self.path.iterdir()} if self.path.exists() else set()
         if names - {_LOCK, _TABLE_DIRECTORY} - {name for name in names if name.startswith(MANIFEST)}:
             raise InvalidOption("persist_dir", str(self), "a new or empty directory, or one with an index")
+
+    def clear_unfinished(self) -> None:
+        """Remove the table of a making that was interrupted, which may be in pieces. Needs the lock.
+
+        Raises:
+            IndexDamaged: It has passages in it, and so is not ours to remove.
+            IndexNotWritable: It cannot be removed.
+        """
+        table = self.path / _TABLE_DIRECTORY
+        with self.reading():
+            if any(table.glob("data/*")):
+                raise IndexDamaged(str(self), f"{MANIFEST} is missing")
+        with self.writing():
+            if table.exists():
+                shutil.rmtree(table)
 
     def read_manifest(self) -> StoreMeta:
         """Return what the manifest says.
@@ -79,18 +98,18 @@ class IndexDirectory:
         """
         if not self.exists():
             if (self.path / _TABLE_DIRECTORY).exists():
-                raise IndexDamaged(str(self), f"{MANIFEST} is missing.")
+                raise IndexDamaged(str(self), f"{MANIFEST} is missing")
             raise IndexNotFound(str(self))
         with self.reading():
             values = json.loads((self.path / MANIFEST).read_text("utf-8"))
             found = values.get("format_version") if isinstance(values, dict) else None
             if not isinstance(found, str):
-                raise IndexDamaged(str(self), f"{MANIFEST} does not say its format_version.")
+                raise IndexDamaged(str(self), f"{MANIFEST} does not say its format_version")
             if found != FORMAT_VERSION:
                 raise IndexVersionMismatch(str(self), found, FORMAT_VERSION)
             model, dimensions = values.get("embed_model"), values.get("dimensions")
             if not isinstance(model, str) or not isinstance(dimensions, int) or dimensions < 1:
-                raise IndexDamaged(str(self), f"{MANIFEST} does not say its embedding model.")
+                raise IndexDamaged(str(self), f"{MANIFEST} does not say its embedding model")
         return StoreMeta(model, dimensions, found)
 
     def write_manifest(self, meta: StoreMeta) -> None:
@@ -106,6 +125,10 @@ class IndexDirectory:
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(self.path / MANIFEST)
+
+    def _check_no_file(self) -> None:
+        if self.path.exists() and not self.path.is_dir():
+            raise InvalidOption("persist_dir", str(self), "a directory, not a file")
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -164,6 +187,6 @@ else:
 def _reason(error: BaseException) -> str:
     """Return the first line of an error, without the places in the source that the Rust libraries add."""
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}."
+        return error.strerror
     text = _SOURCE_PLACE.sub("", str(error)).strip() or type(error).__name__
-    return text.splitlines()[0][:500]
+    return text.splitlines()[0][:500].rstrip(".")

@@ -71,6 +71,7 @@ class LanceStore(AsyncStore):
             IndexDamaged: It cannot be read.
             MissingExtra: LanceDB is not installed.
         """
+        IndexDirectory(path).read_manifest()  # what is no index is told before LanceDB has loaded, which takes seconds
         return _run(cls.aopen(path))
 
     @classmethod
@@ -82,7 +83,7 @@ class LanceStore(AsyncStore):
         with directory.reading():
             table = await connection.open_table(TABLE)
             if (await table.schema()).names != table_schema(meta.dimensions).names:
-                raise IndexDamaged(str(directory), "its table has other columns.")
+                raise IndexDamaged(str(directory), "its table has other columns")
         return cls(directory, meta, table)
 
     @classmethod
@@ -106,10 +107,9 @@ class LanceStore(AsyncStore):
         async with held(directory.lock()):
             if await asyncio.to_thread(directory.exists):
                 return await cls.aopen(path)
+            await asyncio.to_thread(directory.clear_unfinished)
             connection = await _connection(directory)
             with directory.writing():
-                if TABLE in (await connection.list_tables()).tables:
-                    await _drop_empty(connection, directory)
                 table = await connection.create_table(TABLE, schema=table_schema(meta.dimensions))
                 for column, index in scalar_indexes().items():
                     await table.create_index(column, config=index)
@@ -269,9 +269,11 @@ def _run(call: Coroutine[Any, Any, T]) -> T:
     """Run on the one loop that LanceDB's own blocking interface runs on: no thread or loop a call."""
     try:
         from lancedb import background_loop
-    except ImportError as error:
-        call.close()
-        raise MissingExtra("LanceDB", "local") from error
+    except BaseException as error:
+        call.close()  # also where Ctrl-C ends the loading: Python warns of calls that nothing waits for
+        if isinstance(error, ImportError):
+            raise MissingExtra("LanceDB", "local") from error
+        raise
     loop: Any = background_loop.LOOP
     result: T = loop.run(call)
     return result
@@ -291,14 +293,6 @@ async def _connection(directory: IndexDirectory) -> Any:
         raise MissingExtra("LanceDB", "local") from error
     with directory.reading():
         return await lancedb.connect_async(str(directory), read_consistency_interval=CHECK_FOR_NEWS)
-
-
-async def _drop_empty(connection: Any, directory: IndexDirectory) -> None:
-    """Remove the table of a making that was interrupted; one with passages in it is not ours to remove."""
-    with directory.reading():
-        if await (await connection.open_table(TABLE)).count_rows():
-            raise IndexDamaged(str(directory), "its manifest is missing.")
-    await connection.drop_table(TABLE)
 
 
 def _limited(query: Any, top_k: int, filters: MetadataFilters | None) -> Any:
