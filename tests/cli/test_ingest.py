@@ -90,3 +90,12 @@ def test_a_person_who_watches_sees_a_bar_with_rate_and_files(
 
 def _stored(out: str) -> int:
     return int(out.split()[1])
+
+
+def test_a_files_name_forges_no_lines_and_reaches_no_terminal_raw(responsa: Run, tmp_path: Path) -> None:
+    (tmp_path / "shelf").mkdir()
+    (tmp_path / "shelf" / "x\nError: forged\x1b[31m.md").write_bytes(b"")
+    done = responsa("ingest", "shelf")
+    assert not [line for line in done.err.splitlines() if line.startswith("Error")]
+    assert "x Error: forged[31m.md: the file is empty" in done.err
+    assert "\x1b" not in done.out + done.err

@@ -91,3 +91,24 @@ def test_only_what_stands_on_the_page_is_read(word: Any, tmp_path: Path, markup:
     name, rest = markup[3:].split(">", 1)
     paragraph._p.append(xml(name, f">{rest}"))
     assert read(word, tmp_path).text == text
+
+
+def test_a_table_in_a_cell_and_a_box_in_a_paragraph_are_read_once(word: Any, tmp_path: Path) -> None:
+    table = word.add_table(2, 2)
+    for cell, text in zip((cell for row in table.rows for cell in row.cells), "abcd", strict=True):
+        cell.text = text
+    inner = table.cell(0, 0).add_table(1, 2)
+    inner.cell(0, 0).text, inner.cell(0, 1).text = "inner", "table"
+    box = xml("r", "><w:pict><w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent></w:pict></w:r>")
+    table.cell(1, 1).paragraphs[0]._p.append(box)
+    lines = read(word, tmp_path).text.split("\n")
+    assert lines == ["| a inner table | b |", "| --- | --- |", "| c | d box |"]
+
+
+def test_a_file_of_too_many_tags_is_refused(word: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("responsa.retrieval.readers.docx.MOST_TAGS", 10)
+    word.add_paragraph("text")
+    word.save(str(tmp_path / "file.docx"))
+    reader = SimpleDirectoryReader(tmp_path)
+    assert reader.load_data() == []
+    assert "more than 10 tags" in reader.report.render()

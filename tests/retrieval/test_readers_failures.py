@@ -31,6 +31,7 @@ def noise(size: int) -> bytes:
 
 
 BODY = b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>%s</w:body></w:document>'
+TABLE, TABLE_END = b"<w:tbl><w:tr><w:tc>", b"</w:tc></w:tr></w:tbl>"
 ENTITIES = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">' + b"".join(
     b'<!ENTITY %c "%s">' % (letter, b"&%c;" % (letter - 1) * 10) for letter in range(ord("b"), ord("k"))
 )
@@ -73,6 +74,9 @@ BAD_FILES = {
     "scripts.html": (b"<html><body><script>alert(1)</script><nav>Home</nav></body></html>", "no_text"),
     "log.jsonl": (b'{"level": "info"}\n{"level": "error"}\n', "no_entries"),
     "broken.jsonl": (b'{"question": \n' * 5, "no_entries"),
+    "deep.html": (b"<html><body>" + b"<div>" * 5000 + b"text", "too_nested"),
+    "deep.docx": (docx(word__document_xml=BODY % (b"<w:sdt>" * 1500 + b"</w:sdt>" * 1500)), "too_nested"),
+    "tables.docx": (docx(word__document_xml=BODY % (TABLE * 1000 + TABLE_END * 1000)), "too_nested"),
     "deep.jsonl": (b"[" * 40_000, "no_entries"),
 }
 
@@ -182,6 +186,7 @@ def test_a_parser_that_fails_unexpectedly_is_its_files_failure(
     def fail(source: object) -> object:
         raise ZeroDivisionError("no text to divide")
 
+    caplog.set_level("INFO", "responsa")
     monkeypatch.setattr("responsa.retrieval.readers.text.read_markdown", fail)
     (tmp_path / "a.md").write_text("text")
     (tmp_path / "b.txt").write_text("text")

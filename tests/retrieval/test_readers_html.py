@@ -86,3 +86,18 @@ def test_pages_of_nothing_but_structure_are_read_or_refused_soon(tmp_path: Path,
     reader = SimpleDirectoryReader(tmp_path)
     reader.load_data()
     assert len(reader.report.files) == 1
+
+
+def test_what_stands_after_a_very_deep_part_is_read_with_it(tmp_path: Path) -> None:
+    deep = "<font>" * 300 + "deep" + "<blockquote>" * 300 + "deeper" + "</blockquote>" * 300 + "</font>" * 300
+    (tmp_path / "page.html").write_text(f"<html><body><p>first</p>{deep}<p>last</p></body></html>")
+    (document,) = SimpleDirectoryReader(tmp_path).load_data()
+    assert document.text.split() == ["first", "deep", "deeper", "last"]
+
+
+def test_a_page_of_too_many_tags_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("responsa.retrieval.readers.html.MOST_TAGS", 10)
+    (tmp_path / "page.html").write_text("<html><body>" + "<p>a" * 9)
+    reader = SimpleDirectoryReader(tmp_path)
+    assert reader.load_data() == []
+    assert "more than 10 tags" in reader.report.render()

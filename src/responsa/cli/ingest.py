@@ -59,13 +59,15 @@ def ingest(
 
 
 def _write_report(reading: Reading, report: IngestReport, index: VectorStoreIndex, terminal: Terminal) -> None:
+    from .terminal import one_line
+
     if reading.skipped:
         terminal.remark(terminal.text("skipped", count=len(reading.skipped), total=len(reading.files)), "yellow")
     for file in reading.skipped:
-        terminal.remark("  " + file.render(terminal.language), "")
+        terminal.remark("  " + one_line(file.render(terminal.language)), "")
     for file in reading.files:
         if file.notes:
-            terminal.remark("  " + file.render(terminal.language), "")
+            terminal.remark("  " + one_line(file.render(terminal.language)), "")
     terminal.write(
         terminal.text(
             "ingested",

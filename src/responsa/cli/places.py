@@ -40,7 +40,8 @@ def place(source: NodeWithScore, terminal: Terminal, span: tuple[int, int] | Non
 
 
 def shown_path(path: str) -> str:
-    """Return a path below the working directory without it, any other as it is."""
+    """Return a path below the working directory without it, any other as it is; on one line whatever is in it."""
+    path = " ".join(path.splitlines())
     try:
         return str(Path(path).relative_to(Path.cwd())) if path else ""
     except (ValueError, OSError):

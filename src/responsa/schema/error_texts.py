@@ -242,6 +242,14 @@ READING_REASONS: Final[dict[str, dict[str, str]]] = {
         "en": "the file unpacks to more than {detail} bytes, the limit (max_file_bytes)",
         "zh": "文件解压后超过上限 {detail} 字节（max_file_bytes）",
     },
+    "too_many_tags": {
+        "en": "the file has more than {detail} tags; split it into smaller files",
+        "zh": "文件的标签超过 {detail} 个；请拆分成较小的文件",
+    },
+    "too_nested": {
+        "en": "the file's parts are nested too deeply to be read",
+        "zh": "文件内部嵌套过深，无法读取",
+    },
     "unreadable": {"en": "it cannot be opened ({detail})", "zh": "无法打开（{detail}）"},
     "special_file": {
         "en": "it is a pipe, socket or device, not a file",

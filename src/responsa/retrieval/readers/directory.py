@@ -196,7 +196,8 @@ def _parts(kind: FileKind, source: SourceFile) -> Iterator[Part]:
     except ReadingFailed:
         raise
     except Exception as error:
-        logger.warning("The %s reader failed on %s.", kind.value, source.path, exc_info=True)
+        # For who mends the reader; the report has the file's line.
+        logger.info("The %s reader failed on %s.", kind.value, source.path, exc_info=True)
         raise source.failed("damaged", f"{type(error).__name__}: {error}"[:200]) from error
 
 

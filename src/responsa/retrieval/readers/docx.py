@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from .markup import MarkdownBuilder, one_line
-from .parts import Part, SourceFile
+from .parts import MOST_TAGS, Part, SourceFile
 from .text import markdown_title
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -44,7 +44,10 @@ def read_docx(source: SourceFile) -> Iterator[Part]:
     if body is None:
         raise source.failed("damaged", "DOCX: word/document.xml is missing")
     writer = _Writer(styles)
-    writer.write(body)
+    try:
+        writer.write(body)
+    except RecursionError:
+        raise source.failed("too_nested") from None
     text = writer.finished()
     if not text.strip():
         raise source.failed("no_text")
@@ -62,6 +65,8 @@ def _xml(archive: zipfile.ZipFile, name: str, source: SourceFile) -> ET.Element 
         raise source.failed("unpacks_too_large", str(source.max_bytes))
     with archive.open(entry) as packed:
         content = packed.read(source.max_bytes + 1)
+    if content.count(b"<") > MOST_TAGS:
+        raise source.failed("too_many_tags", str(MOST_TAGS))
     try:
         # Word's strict form differs in the namespace alone.
         return ET.fromstring(content.replace(_STRICT.encode(), _W[1:-1].encode()))  # noqa: S314 - expat bounds entities
@@ -132,7 +137,9 @@ class _Writer:
                 self._paragraph(child)
             elif child.tag == _W + "tbl":
                 self._flush_code()
-                self._markdown.table([[_cell(cell) for cell in row.iter(_W + "tc")] for row in child.iter(_W + "tr")])
+                self._markdown.table(
+                    [[_cell(cell) for cell in _outermost(row, "tc")] for row in _outermost(child, "tr")]
+                )
             elif child.tag not in _NOT_SHOWN and child.tag != _FALLBACK:
                 self.write(child)
 
@@ -182,7 +189,19 @@ def _texts(element: ET.Element) -> Iterator[str]:
 
 
 def _cell(cell: ET.Element) -> str:
-    return " ".join("".join(_texts(paragraph)) for paragraph in cell.iter(_W + "p"))
+    return " ".join("".join(_texts(paragraph)) for paragraph in _outermost(cell, "p"))
+
+
+def _outermost(element: ET.Element, name: str) -> Iterator[ET.Element]:
+    """Yield the shown elements of a name below another, without those inside one that was yielded.
+
+    So the text of a table in a cell, or of a box in a paragraph, is read once, in the time of its length.
+    """
+    for child in element:
+        if child.tag == _W + name:
+            yield child
+        elif child.tag not in _NOT_SHOWN and child.tag != _FALLBACK:
+            yield from _outermost(child, name)
 
 
 def _value(element: ET.Element, path: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from .encodings import decode
 from .markup import MarkdownBuilder, one_line
-from .parts import Part, SourceFile
+from .parts import MOST_TAGS, Part, SourceFile
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -27,6 +27,8 @@ _FURNITURE_NAMES: Final = re.compile(
     r"skip-?link|search-?box|search|newsletter|subscribe|promo|popup|modal|debug)(?:$|[\s_-])",
     re.IGNORECASE,
 )
+# So deep a page is written by functions that call each other, well below Python's limit.
+_DEEPEST: Final = 150
 _SPACES: Final = re.compile(r"\s+")
 _HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _CONTAINERS: Final = frozenset(["div", "section", "ul", "ol", "dl", "table", "header", "span", "p", "td"])
@@ -63,16 +65,48 @@ def read_html(source: SourceFile) -> Iterator[Part]:
 
 def _parsed(source: SourceFile, text: str) -> HtmlElement:
     try:
-        from lxml import etree, html
+        from lxml import etree
     except ImportError:
         raise source.failed("missing_extra", "lxml") from None
+    if text.count("<") > MOST_TAGS:
+        raise source.failed("too_many_tags", str(MOST_TAGS))
     # As bytes in a known encoding: lxml refuses text whose XML head declares another.
-    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    data = text.encode("utf-8", "replace")
     try:
-        root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+        root, whole = _tree(data, huge=False)
+        if not whole:
+            root, whole = _tree(data, huge=True)
+            _flatten(root)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
         raise source.failed("damaged", f"HTML: {error}") from None
+    if not whole:
+        raise source.failed("too_nested")
     return root
+
+
+def _tree(data: bytes, *, huge: bool) -> tuple[HtmlElement, bool]:
+    """Return the tree of a page, and whether it holds the whole page: at a limit the parser drops the rest."""
+    from lxml import etree, html
+
+    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=huge)
+    root = html.document_fromstring(data, parser=parser)
+    return root, all(entry.type != etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log)
+
+
+def _flatten(root: HtmlElement) -> None:
+    """Take the tags that stand too deep away, as unclosed ones come to; what is in them stays."""
+    from lxml import etree
+
+    deep: list[HtmlElement] = []
+    depth = 0
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if event == "end" and depth >= _DEEPEST:
+            deep.append(element)
+    for element in deep:
+        if element.tag in _BLOCKS:
+            element.text, element.tail = f" {element.text or ''}", f" {element.tail or ''}"
+        element.drop_tag()
 
 
 def _title(root: HtmlElement) -> str:

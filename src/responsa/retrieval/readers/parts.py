@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from responsa.schema.errors import ReadingFailed
 
 from .report import Note
+
+MOST_TAGS: Final = 4_000_000
+"""The most tags of a file that is read as a tree, whose memory they are: about a gigabyte for so many."""
 
 
 @dataclass(frozen=True, slots=True)
