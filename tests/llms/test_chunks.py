@@ -224,3 +224,28 @@ def test_a_chunk_like_the_last_with_bytes_that_are_no_text_is_refused() -> None:
     reader.feed(like % b"a")
     with pytest.raises(BadResponse):
         reader.feed(like % b"\xff")
+
+
+@pytest.mark.parametrize("max_tokens", [None, 10])
+def test_an_answer_that_does_not_end_is_ended_and_keeps_its_text(
+    max_tokens: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("responsa.llms.chunks.LONGEST_ANSWER", 1_100)
+    reader = ChunkReader(URL, max_tokens=max_tokens)
+    data = json.dumps({"choices": [{"index": 0, "delta": {"content": "word " * 20}}]}).encode()
+    for _ in range(11):
+        reader.feed(data)
+    with pytest.raises(BadResponse, match="far beyond") as caught:
+        reader.feed(data)
+    broken = reader.broken(caught.value)
+    assert isinstance(broken, StreamInterrupted)
+    assert broken.text_so_far == "word " * 220
+
+
+def test_reasoning_may_be_longer_than_the_answers_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = ChunkReader(URL, max_tokens=1)
+    data = json.dumps({"choices": [{"index": 0, "delta": {"reasoning_content": "hm " * 1000}}]}).encode()
+    assert reader.feed(data) + reader.feed(data)
+    monkeypatch.setattr(reader, "_reasoning_room", 0)
+    with pytest.raises(BadResponse, match="far beyond"):
+        reader.feed(data)

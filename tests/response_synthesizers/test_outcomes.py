@@ -85,6 +85,13 @@ def test_an_answer_of_the_model_is_answered_and_prints_itself(respond: Callable[
     assert response.usage.prompt_tokens == record.call.prompt_tokens
 
 
+@pytest.mark.parametrize("answer", ["", " \n"])
+@EVERY_WAY
+def test_an_answer_without_words_is_told(respond: Callable[..., Response], answer: str) -> None:
+    response = respond(CompactAndRefine(ScriptedLLM(answer)), QUESTION, passages("a"))
+    assert (response.text, codes(response)) == ("", ["answer_empty"])
+
+
 def test_a_cut_answer_is_told() -> None:
     response = synthesized(
         CompactAndRefine(ScriptedLLM("one " * 50)), QUESTION, passages("a"), llm_kwargs={"max_tokens": 9}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,16 @@ def test_knowledge_entries_are_documents_with_all_their_fields() -> None:
     assert "full_answer" not in chinese.metadata
     assert bare.text == "An answer alone is enough."
     assert len({document.id_ for document in (english, chinese, bare)}) == 3
+
+
+def test_long_fields_of_an_entry_are_not_carried_by_each_of_its_passages(tmp_path: Path) -> None:
+    entry = {"question": "q" * 3000, "answer": "a" * 30_000, "summary": "s" * 3000, "category": "c", "title": "t" * 300}
+    (tmp_path / "entries.jsonl").write_text(json.dumps(entry))
+    (document,) = SimpleDirectoryReader(tmp_path).load_data()
+    assert document.text == "\n\n".join(entry[name] for name in ("question", "answer", "summary"))
+    assert document.metadata["category"] == "c"
+    assert len(json.dumps(document.metadata)) < 2000 + len(str(tmp_path))
+    assert document.metadata["title_path"].startswith("t" * 199 + "… › " + "q" * 199)
 
 
 def test_the_model_sees_the_place_of_a_passage_and_not_how_its_file_is_stored() -> None:

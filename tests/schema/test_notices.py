@@ -10,6 +10,7 @@ from responsa.schema.notices import NOTICE_TEXTS, Notice
 
 # Each code with the details its raiser gives: stable names for programs.
 DETAILS: dict[str, dict[str, object]] = {
+    "answer_empty": {},
     "answer_cut": {"stage": "answer", "max_tokens": 256},
     "passages_cut": {"count": 3, "total": 8},
     "answer_shortened": {"tokens": 300, "room": 120, "stage": "refine"},

@@ -107,6 +107,7 @@ class Call:
             request.url,
             reasoning_opened=calls.opens_reasoning(served),
             calls_function=way == FUNCTION,
+            max_tokens=sampling.max_tokens or calls.defaults.max_tokens,
             on_finish=self._finished,
         )
         return Attempt(server, request, reader, way)

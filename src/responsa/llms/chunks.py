@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from ..http.failures import error_fields, failure_of_error, status_of_error
 from ..http.messages import excerpt
@@ -15,6 +15,9 @@ from ..schema.errors import BadResponse, ServerError, StreamInterrupted
 from .chunk_template import REASONING_KEYS, TEXT_KEYS, ChunkTemplate
 from .reasoning import CLOSING_TAG, OPENING_TAG, ReasoningSplitter
 
+# A token has a few characters; a server that writes so many for each it was allowed does not mean to end.
+CHARACTERS_A_TOKEN: Final = 100
+LONGEST_ANSWER: Final = 16_000_000
 _END = "the connection ended before the answer did"
 
 
@@ -25,6 +28,7 @@ class ChunkReader:
         url: The request's address, for errors.
         reasoning_opened: Whether the prompt itself opened the reasoning tag.
         calls_function: Whether the answer is what the model calls a function with.
+        max_tokens: The tokens the answer was allowed; None where it was not limited.
         on_finish: Called with the `Finish` when the answer is whole.
     """
 
@@ -34,12 +38,15 @@ class ChunkReader:
         *,
         reasoning_opened: bool = False,
         calls_function: bool = False,
+        max_tokens: int | None = None,
         on_finish: Callable[[Finish], None] | None = None,
     ) -> None:
         self.url = url
         self._splitter = ReasoningSplitter(reasoning_opened)
         self._calls_function = calls_function
         self._on_finish = on_finish
+        self._room = LONGEST_ANSWER if max_tokens is None else (max_tokens + 1) * CHARACTERS_A_TOKEN
+        self._reasoning_room = LONGEST_ANSWER
         self._template = ChunkTemplate()
         self._started = time.perf_counter()
         self._first: float | None = None
@@ -140,6 +147,10 @@ class ChunkReader:
     def _pieces(self, text: str, reasoning: str) -> list[StreamItem]:
         if self._first is None:
             self._first = time.perf_counter()
+        self._room -= len(text)
+        self._reasoning_room -= len(reasoning)  # not every server counts it among the answer's tokens
+        if self._room < 0 or self._reasoning_room < 0:
+            raise BadResponse(self.url, "the answer goes on far beyond the tokens it was allowed")
         if not reasoning and self._splitter.is_over:
             self._texts.append(text)
             return [Delta(text)]

@@ -65,6 +65,8 @@ def _answer(
     answer = result if isinstance(result, Answer) else Answer(result.strip())
     for stage, limit in _cut_stages(recorder).items():
         yield from warn("answer_cut", stage=stage, max_tokens=limit)
+    if recorder.calls and not answer.items and answer.value is None and not answer.text.strip():
+        yield from warn("answer_empty")
     spans = [span for record in recorder.calls if record.completion is not None for span in record.call.spans]
     coverage = coverage_of(sources, spans)
     if recorder.calls and answer.grounded:

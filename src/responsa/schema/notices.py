@@ -8,6 +8,10 @@ from typing import Any, Final
 from .substitution import substitute
 
 NOTICE_TEXTS: Final[dict[str, dict[str, str]]] = {
+    "answer_empty": {
+        "en": "The model wrote nothing. Ask again, or try another model.",
+        "zh": "模型没有写出任何内容。请重试，或换一个模型。",
+    },
     "answer_cut": {
         "en": "The answer of step {stage} was cut at its limit of {max_tokens} tokens.",
         "zh": "步骤 {stage} 的回答达到 {max_tokens} 个词元的上限而被截断。",

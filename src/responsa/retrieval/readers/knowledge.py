@@ -14,6 +14,9 @@ from .encodings import decode
 from .parts import Part, SourceFile
 
 _FIELDS: Final = ("question", "answer", "full_answer", "summary", "url", "title", "category", "product", "date")
+LONGEST_FIELD: Final = 2000
+"""The most characters of a field that is in the metadata too."""
+_LONGEST_TITLE: Final = 200
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _MOST_LINES_NAMED: Final = 5
 
@@ -21,7 +24,8 @@ _MOST_LINES_NAMED: Final = 5
 def read_knowledge(source: SourceFile) -> Iterator[Part]:
     """Read knowledge entries, a part each.
 
-    An entry's text is its question and its answers; all its fields are in its metadata. Field names may be written in
+    An entry's text is its question and its answers; its fields are in its metadata, but for long ones, which stand in
+    the text alone: every passage of an entry carries its metadata. Field names may be written in
     any case, with or without underscores. What tells an entry from the others is its `id`, else its question.
     """
     bad_lines: list[int] = []
@@ -89,6 +93,13 @@ def _part(entry: dict[str, str], key: str, source: SourceFile) -> Part:
     for name in ("question", "answer", "full_answer"):
         if name in entry and entry[name] not in texts:
             texts.append(entry[name])
-    title = entry.get("title", source.stem)
-    path = [title, *([entry["question"]] if "question" in entry else [])]
-    return Part("\n\n".join(texts), {**entry, "title": title, "title_path": TITLE_PATH_SEPARATOR.join(path)}, key)
+    if len(entry.get("summary", "")) > LONGEST_FIELD:
+        texts.append(entry["summary"])
+    title = _shortened(entry.get("title", source.stem))
+    path = [title, *([_shortened(entry["question"])] if "question" in entry else [])]
+    fields = {name: text for name, text in entry.items() if len(text) <= LONGEST_FIELD}
+    return Part("\n\n".join(texts), {**fields, "title": title, "title_path": TITLE_PATH_SEPARATOR.join(path)}, key)
+
+
+def _shortened(title: str) -> str:
+    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
