@@ -132,3 +132,11 @@ def test_an_error_inside_a_stream_has_the_status_it_names(error: dict[str, Any],
 @pytest.mark.parametrize("value", [None, 3, "text", [], {"error": "text"}, {"error": {"message": "text"}}])
 def test_an_error_of_any_shape_has_a_text(value: Any) -> None:
     assert isinstance(error_fields(value)[1], str)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_names_the_address_and_is_not_followed(status: int) -> None:
+    failure = failure_of_reply(URL, status, {"location": "https://other/v1/models"}, b"")
+    assert isinstance(failure.error, RequestRefused)
+    assert "redirects to https://other/v1/models" in str(failure.error)
+    assert not failure.retryable

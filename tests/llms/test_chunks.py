@@ -240,6 +240,7 @@ def test_an_answer_that_does_not_end_is_ended_and_keeps_its_text(
     broken = reader.broken(caught.value)
     assert isinstance(broken, StreamInterrupted)
     assert broken.text_so_far == "word " * 220
+    assert broken.reason == "the answer goes on far beyond the tokens it was allowed"
 
 
 def test_reasoning_may_be_longer_than_the_answers_tokens(monkeypatch: pytest.MonkeyPatch) -> None:

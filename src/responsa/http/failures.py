@@ -71,6 +71,8 @@ def error_fields(value: Any) -> tuple[dict[str, Any], str]:
 def failure_of_reply(url: str, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
     """Classify a reply whose status is not a success."""
     error, message = error_object(body)
+    if 300 <= status < 400:
+        message = f"it redirects to {headers.get('location', 'nowhere')[:500]}; give that address"
     return failure_of_error(url, status, error, message, headers)
 
 

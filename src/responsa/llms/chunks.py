@@ -112,7 +112,9 @@ class ChunkReader:
         """Return what to raise for `error`: an interruption that keeps the text, if any had arrived."""
         if self._first is None or isinstance(error, StreamInterrupted):
             return error
-        return StreamInterrupted(self.url, self.text_so_far, error.render())
+        # What broke a good answer off is said alone, not with the doubt whether this is a model server.
+        reason = error.reason if isinstance(error, BadResponse) else error.render()
+        return StreamInterrupted(self.url, self.text_so_far, reason)
 
     def _choice(self, data: bytes, chunk: dict[str, Any], choices: Any) -> list[StreamItem]:
         try:
