@@ -86,7 +86,7 @@ class ChatMessage:
     ) -> None:
         if content is not None and blocks:
             raise ValueError("A message takes content or blocks, not both.")
-        object.__setattr__(self, "role", MessageRole(role))
+        object.__setattr__(self, "role", role if isinstance(role, MessageRole) else MessageRole(role))
         object.__setattr__(self, "blocks", tuple(blocks) if content is None else (TextBlock(content),))
         object.__setattr__(self, "additional_kwargs", dict(additional_kwargs or {}))
 

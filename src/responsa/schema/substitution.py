@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 VARIABLE: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -11,4 +12,14 @@ VARIABLE: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 def substitute(template: str, values: Mapping[str, object]) -> str:
     """Put `values` into the `{name}`s of `template` that they name; braces that name none of them stay."""
-    return VARIABLE.sub(lambda match: str(values.get(match[1], match[0])), template)
+    parts = list(_parts(template))
+    for place in range(1, len(parts), 2):
+        name = parts[place]
+        parts[place] = str(values[name]) if name in values else f"{{{name}}}"
+    return "".join(parts)
+
+
+@lru_cache(maxsize=512)
+def _parts(template: str) -> tuple[str, ...]:
+    """Return the texts of a template and, between them, the names of its variables."""
+    return tuple(VARIABLE.split(template))
