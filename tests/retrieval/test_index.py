@@ -47,6 +47,12 @@ def refresh(index: VectorStoreIndex, documents: Any, *, asynchronous: bool, **mo
 both = pytest.mark.parametrize("asynchronous", [False, True])
 
 
+@pytest.fixture
+def slow_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if every batch took its model longer than writes are put off."""
+    monkeypatch.setattr("responsa.retrieval.ingest.WRITE_SECONDS", 0.0)
+
+
 @both
 def test_documents_are_found_by_their_words_and_vectors(options: dict[str, Any], asynchronous: bool) -> None:
     index = make(documents(5), options, asynchronous=asynchronous)
@@ -113,6 +119,7 @@ def test_a_document_without_text_is_reported_and_leaves_nothing(options: dict[st
 
 
 @both
+@pytest.mark.usefixtures("slow_model")
 def test_progress_tells_what_is_stored_and_reaches_the_total(options: dict[str, Any], asynchronous: bool) -> None:
     told: list[IngestProgress] = []
     stored: list[int] = []
@@ -130,12 +137,31 @@ def test_progress_tells_what_is_stored_and_reaches_the_total(options: dict[str, 
     assert told[-1].seconds_left == 0.0
 
 
+@both
+def test_batches_of_a_fast_model_are_written_together(
+    options: dict[str, Any], asynchronous: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("responsa.retrieval.ingest.WRITE_SECONDS", float("inf"))
+    monkeypatch.setattr("responsa.retrieval.ingest.WRITE_PASSAGES", 12)
+    told: list[IngestProgress] = []
+    index = make([], options, batch_size=3)
+    refresh(index, stream(10), asynchronous=asynchronous, progress=told.append)
+    assert [now.passages for now in told] == [12, 24, 30]
+    assert index.store.count() == 30
+
+
+def test_a_document_that_comes_twice_is_stored_as_it_came_last(options: dict[str, Any]) -> None:
+    report = make([], options, batch_size=3).refresh([document(1), document(2), Document("changed", id_="doc1")])
+    assert (report.inserted, report.replaced, report.passages) == (2, 1, 7)
+
+
 def test_show_progress_writes_to_standard_error(options: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     make(documents(2), options, show_progress=True)
     assert "2/2 documents, 6 passages" in capsys.readouterr().err
 
 
 @both
+@pytest.mark.usefixtures("slow_model")
 def test_an_ingest_holds_no_more_than_a_batch_of_an_endless_source(options: dict[str, Any], asynchronous: bool) -> None:
     index = make([], options, batch_size=6)
     taken: list[int] = []
@@ -160,6 +186,7 @@ def test_an_ingest_holds_no_more_than_a_batch_of_an_endless_source(options: dict
         (ServerUnreachable("http://localhost:1", "refused"), ServerUnreachable),
     ],
 )
+@pytest.mark.usefixtures("slow_model")
 def test_a_failing_model_stops_the_ingest_and_keeps_what_was_stored(
     tmp_path: Path, asynchronous: bool, raised: Exception, expected: type[Exception]
 ) -> None:

@@ -17,12 +17,14 @@ N_DOCUMENTS, LINES = 60, 4
 INGEST = f"""
 import sys
 from responsa.indices import VectorStoreIndex
+from responsa.retrieval import ingest
 from responsa.testing.embedder import BagOfWordsEmbedder
 from tests.retrieval.support import LineSplitter, stream
 
 def tell(progress):
     print(progress.documents_done, progress.unchanged, flush=True)
 
+ingest.WRITE_SECONDS = 0.0  # as with a slow model
 VectorStoreIndex.from_documents(
     stream({N_DOCUMENTS}, lines={LINES}), persist_dir=sys.argv[1], embed_model=BagOfWordsEmbedder(32),
     transformations=[LineSplitter()], batch_size=8, progress=tell,

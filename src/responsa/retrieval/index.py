@@ -35,7 +35,7 @@ class PassageIndex:
         embed_model: The model that made, and makes, the store's vectors. Without one only words can be searched.
         transformations: What cuts documents into passages, then what changes the passages; sentences packed to chunks
             of the splitter's usual size where None.
-        batch_size: The passages embedded in one call and written in one step.
+        batch_size: The passages embedded in one call. They are written every two seconds.
         lock_timeout: How long to wait for another writer, in seconds.
 
     Raises:
@@ -86,7 +86,7 @@ class PassageIndex:
             store: Where to keep the passages; or
             persist_dir: the directory to keep them in. In memory where neither is given.
             transformations: What cuts documents into passages, then what changes the passages.
-            batch_size: The passages embedded in one call and written in one step.
+            batch_size: The passages embedded in one call. They are written every two seconds.
             lock_timeout: How long to wait for another writer, in seconds.
             total: How many documents there are, where `documents` has no length.
             progress: Called after every batch, with what is stored by then.
@@ -149,7 +149,7 @@ class PassageIndex:
             embed_model: The model the index was built with; where None, `Settings.embed_model`, or the packaged model
                 if the index was built with that.
             transformations: What cuts documents into passages, for documents to come.
-            batch_size: The passages embedded in one call and written in one step.
+            batch_size: The passages embedded in one call. They are written every two seconds.
             lock_timeout: How long to wait for another writer, in seconds.
 
         Raises:

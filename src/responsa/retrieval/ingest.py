@@ -14,6 +14,10 @@ from .progress import IngestProgress, IngestReport
 from .stores.contract import StoredDocument
 
 DEFAULT_BATCH_SIZE: Final = 256
+WRITE_SECONDS: Final = 2.0
+"""What a process that is killed loses at most, beside one batch: the time after which vectors at hand are written."""
+WRITE_PASSAGES: Final = 2048
+"""The passages that are written at once where they come faster: each write costs as much as cutting 100 passages."""
 
 
 @runtime_checkable
@@ -57,54 +61,103 @@ def ingest_steps(
 ) -> IngestSteps:
     """Go through documents and say what to embed and write; changed ones replace what is stored, equal ones are passed.
 
-    Only the documents of one batch are held at a time. Progress is told of what was written, never of what will be.
+    Only the documents of one write are held at a time. Progress is told of what was written, never of what will be.
 
     Args:
         documents: The documents; read as they are needed.
         known: The content hash of every stored document, by identity.
         transformations: What cuts documents into passages, then what changes the passages.
-        batch_size: The passages embedded in one call, and written in one step (more where one document has more).
+        batch_size: The passages embedded in one call (more where one document has more). They are written when
+            `WRITE_SECONDS` have passed since the last write, or there are `WRITE_PASSAGES`.
         total: How many documents there are, where `documents` has no length.
         clock: The time in seconds.
     """
-    start = clock()
-    known = dict(known)
-    report = IngestReport()
-    batch: dict[str, tuple[str, list[TextNode]]] = {}
-    n_waiting, n_told = 0, -1
+    ingest = _Ingest(dict(known), batch_size, total, clock)
     if total is None and isinstance(documents, Sized):
-        total = len(documents)
-
-    def flush() -> Generator[IngestStep, Sequence[array[float]] | None, None]:
-        nonlocal report, n_waiting, n_told
-        if batch:
-            yield from _embed_and_write(batch, batch_size)
-            report = _counted(report, batch, known)
-            known.update((doc_id, content_hash) for doc_id, (content_hash, _) in batch.items())
-            batch.clear()
-            n_waiting = 0
-        report = replace(report, seconds=clock() - start)
-        yield IngestProgress(report.documents, total, report.unchanged, report.passages, report.seconds)
-        n_told = report.documents
-
+        ingest.total = len(documents)
     for document in documents:
-        if document.id_ in batch:
-            yield from flush()
+        if document.id_ in ingest.held:
+            yield from ingest.write()
         content_hash = document.hash
-        if known.get(document.id_) == content_hash:
-            report = replace(report, unchanged=report.unchanged + 1)
-            if report.unchanged % batch_size == 0:
-                yield from flush()
-            continue
-        nodes = _passages(document, transformations)
-        batch[document.id_] = (content_hash, nodes)
-        n_waiting += max(len(nodes), 1)
-        if n_waiting >= batch_size:
-            yield from flush()
-    if total is None or report.documents + len(batch) != n_told:
-        total = total or report.documents + len(batch)
-        yield from flush()
-    return report
+        if ingest.known.get(document.id_) == content_hash:
+            yield from ingest.pass_over()
+        else:
+            yield from ingest.take(document.id_, content_hash, _passages(document, transformations))
+    yield from ingest.end()
+    return ingest.report
+
+
+_Steps: TypeAlias = "Generator[IngestStep, Sequence[array[float]] | None, None]"
+
+
+class _Ingest:
+    """The documents under way: cut ones wait for their vectors, those with vectors for the next write."""
+
+    def __init__(self, known: dict[str, str], batch_size: int, total: int | None, clock: Callable[[], float]) -> None:
+        self.known = known
+        self.total = total
+        self.report = IngestReport()
+        self.held: set[str] = set()
+        self._batch_size = batch_size
+        self._clock = clock
+        self._start = self._written_at = clock()
+        self._cut: list[tuple[str, str, list[TextNode]]] = []
+        self._n_cut = 0
+        self._embedded: list[StoredDocument] = []
+        self._n_embedded = 0
+        self._told = -1
+
+    def take(self, doc_id: str, content_hash: str, nodes: list[TextNode]) -> _Steps:
+        """Take a document to be stored."""
+        self.held.add(doc_id)
+        self._cut.append((doc_id, content_hash, nodes))
+        self._n_cut += max(len(nodes), 1)
+        if self._n_cut >= self._batch_size:
+            yield from self._embed()
+            if self._n_embedded >= WRITE_PASSAGES or self._clock() - self._written_at >= WRITE_SECONDS:
+                yield from self.write()
+
+    def pass_over(self) -> _Steps:
+        """Count a document that is stored as it is."""
+        self.report = replace(self.report, unchanged=self.report.unchanged + 1)
+        if self.report.unchanged % self._batch_size == 0:
+            yield self._progress()
+
+    def write(self) -> _Steps:
+        """Write all that is held."""
+        yield from self._embed()
+        if self._embedded:
+            yield Write(self._embedded)
+            self.report = _counted(self.report, self._embedded, self.known)
+            self.known.update((document.doc_id, document.content_hash) for document in self._embedded)
+            self.held.clear()
+            self._embedded, self._n_embedded = [], 0
+        self._written_at = self._clock()
+        yield self._progress()
+
+    def end(self) -> _Steps:
+        """Write what is held, and tell the total where it has not been told."""
+        if self.total is None or self.report.documents + len(self.held) != self._told:
+            self.total = self.total or self.report.documents + len(self.held)
+            yield from self.write()
+
+    def _embed(self) -> _Steps:
+        texts = [node.get_content(MetadataMode.EMBED) for _, _, nodes in self._cut for node in nodes]
+        vectors: list[array[float]] = []
+        for start in range(0, len(texts), self._batch_size):
+            vectors += (yield Embed(texts[start : start + self._batch_size])) or ()
+        remaining = iter(vectors)
+        self._embedded += [
+            StoredDocument(doc_id, content_hash, nodes, [next(remaining) for _ in nodes])
+            for doc_id, content_hash, nodes in self._cut
+        ]
+        self._n_embedded += self._n_cut
+        self._cut, self._n_cut = [], 0
+
+    def _progress(self) -> IngestProgress:
+        self.report = replace(self.report, seconds=self._clock() - self._start)
+        self._told = self.report.documents
+        return IngestProgress(self._told, self.total, self.report.unchanged, self.report.passages, self.report.seconds)
 
 
 def _passages(document: Document, transformations: Sequence[Transformation]) -> list[TextNode]:
@@ -117,29 +170,13 @@ def _passages(document: Document, transformations: Sequence[Transformation]) -> 
     return [node if node.ref_doc_id == document.id_ else replace(node, ref_doc_id=document.id_) for node in nodes]
 
 
-def _embed_and_write(
-    batch: dict[str, tuple[str, list[TextNode]]], batch_size: int
-) -> Generator[IngestStep, Sequence[array[float]] | None, None]:
-    texts = [node.get_content(MetadataMode.EMBED) for _, nodes in batch.values() for node in nodes]
-    vectors: list[array[float]] = []
-    for start in range(0, len(texts), batch_size):
-        vectors += (yield Embed(texts[start : start + batch_size])) or ()
-    remaining = iter(vectors)
-    yield Write(
-        [
-            StoredDocument(doc_id, content_hash, nodes, [next(remaining) for _ in nodes])
-            for doc_id, (content_hash, nodes) in batch.items()
-        ]
-    )
-
-
-def _counted(report: IngestReport, batch: dict[str, tuple[str, list[TextNode]]], known: dict[str, str]) -> IngestReport:
-    empty = tuple(doc_id for doc_id, (_, nodes) in batch.items() if not nodes)
-    replaced = sum(bool(nodes) and doc_id in known for doc_id, (_, nodes) in batch.items())
+def _counted(report: IngestReport, written: Sequence[StoredDocument], known: dict[str, str]) -> IngestReport:
+    empty = tuple(document.doc_id for document in written if not document.nodes)
+    replaced = sum(bool(document.nodes) and document.doc_id in known for document in written)
     return replace(
         report,
-        inserted=report.inserted + len(batch) - replaced - len(empty),
+        inserted=report.inserted + len(written) - replaced - len(empty),
         replaced=report.replaced + replaced,
         empty=report.empty + empty,
-        passages=report.passages + sum(len(nodes) for _, nodes in batch.values()),
+        passages=report.passages + sum(len(document.nodes) for document in written),
     )
