@@ -3,7 +3,7 @@
 The records are lines of JSON with `question`, `answers`, and `docs` (each with `title` and `sentences` or `text`) or
 `passages`. Every answer of the model is kept in a journal, so that a run that was broken off goes on where it stopped.
 
-Run: python benchmarks/refine_policies.py [RECORDS] [--limit 50] [--model qwen2.5-coder-1.5b] [--journal FILE]
+Run: python benchmarks/refine_policies.py [RECORDS] [--limit 50] [--passages 10] [--model NAME] [--journal FILE]
 """
 
 from __future__ import annotations
@@ -59,19 +59,22 @@ class Score:
     words: int
 
 
-def read_records(path: Path, limit: int) -> list[Question]:
-    """Return the first records of a file."""
+def read_records(path: Path, limit: int, passages: int) -> list[Question]:
+    """Return the first records of a file, each with at most so many passages."""
     lines = path.read_text(encoding="utf-8").splitlines()
     records = [json.loads(line) for line in lines[:limit]]
     return [
-        Question(
-            str(one["id"]),
-            one["question"],
-            tuple(one["answers"]),
-            tuple(map(_passage, one.get("docs") or one["passages"])),
-        )
+        Question(str(one["id"]), one["question"], tuple(one["answers"]), tuple(map(_passage, _chosen(one, passages))))
         for one in records
     ]
+
+
+def _chosen(record: dict[str, Any], passages: int) -> list[dict[str, Any]]:
+    """Return those that prove the answer and the first of the others, in the record's order."""
+    documents: list[dict[str, Any]] = record.get("docs") or record["passages"]
+    others = [one for one in documents if not one.get("supporting")]
+    left_out = others[max(0, passages - (len(documents) - len(others))) :]
+    return [one for one in documents if not any(one is other for other in left_out)]
 
 
 def _passage(record: dict[str, Any]) -> str:
@@ -134,21 +137,25 @@ def served(name: str, window: int, threads: int | None) -> Iterator[OpenAILike]:
             llm.close()
 
 
-def measure(llm: LLM, questions: Sequence[Question], policy: str, max_tokens: int) -> list[Score]:
-    """Answer every question by one policy."""
-    synthesizer = synthesizer_of(policy, llm)
-    scores = []
+def measure(
+    llm: LLM, questions: Sequence[Question], policies: Sequence[str], max_tokens: int
+) -> dict[str, list[Score]]:
+    """Answer every question by every policy; a run that is broken off has compared them on the same questions."""
+    synthesizers = {policy: synthesizer_of(policy, llm) for policy in policies}
+    scores: dict[str, list[Score]] = {policy: [] for policy in policies}
     for number, question in enumerate(questions, 1):
-        begin = time.monotonic()
         nodes = [NodeWithScore(TextNode(text, id_=str(n)), 1.0) for n, text in enumerate(question.passages)]
-        response = synthesizer.synthesize(question.text, nodes, llm_kwargs={"max_tokens": max_tokens})
-        assert isinstance(response, Response)
-        scores.append(score(response, question))
-        print(
-            f"{policy} {number}/{len(questions)} {time.monotonic() - begin:.0f} s "
-            f"{'right' if scores[-1].right else 'wrong'}: {response.text[:80]!r}",
-            file=sys.stderr,
-        )
+        for policy, synthesizer in synthesizers.items():
+            begin = time.monotonic()
+            response = synthesizer.synthesize(question.text, nodes, llm_kwargs={"max_tokens": max_tokens})
+            assert isinstance(response, Response)
+            one = score(response, question)
+            scores[policy].append(one)
+            print(
+                f"{number}/{len(questions)} {policy} {time.monotonic() - begin:.0f} s "
+                f"{'right' if one.right else 'wrong'}: {response.text[:80]!r}",
+                file=sys.stderr,
+            )
     return scores
 
 
@@ -177,6 +184,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("records", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--limit", type=int, default=50)
+    parser.add_argument("--passages", type=int, default=10, help="for each record")
     parser.add_argument("--model", default="qwen2.5-coder-1.5b")
     parser.add_argument("--window", type=int, default=4096)
     parser.add_argument("--threads", type=int)
@@ -184,13 +192,13 @@ def main() -> None:
     parser.add_argument("--policies", nargs="+", choices=POLICIES, default=POLICIES)
     parser.add_argument("--journal", type=Path, help="default: a file for this model and window in the cache")
     options = parser.parse_args()
-    questions = read_records(options.records, options.limit)
+    questions = read_records(options.records, options.limit, options.passages)
     kept = models_dir().parent / "benchmarks" / f"refine_policies-{options.model}-{options.window}.jsonl"
     journal = options.journal or kept
     journal.parent.mkdir(parents=True, exist_ok=True)
     with served(options.model, options.window, options.threads) as llm:
         journaled = Journal(journal).over(llm)
-        scores = {one: measure(journaled, questions, one, options.max_tokens) for one in options.policies}
+        scores = measure(journaled, questions, options.policies, options.max_tokens)
     print(table(scores))
 
 
