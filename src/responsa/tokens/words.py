@@ -51,7 +51,7 @@ def words(text: str) -> list[str]:
     pieces = _CHINESE.split(unicodedata.normalize("NFKC", text).casefold())
     for position, piece in enumerate(pieces):
         if position % 2:
-            found += (word for word in cut(piece) if word.isalnum())
+            found += [word for word in cut(piece) if word.isalnum()]
         elif len(piece) > 1 or piece.isalnum():
             found += chain.from_iterable(map(_TERMS.__getitem__, _WORD_ANY_SCRIPT.findall(piece)))
     return found

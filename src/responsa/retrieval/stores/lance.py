@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from array import array
 from collections.abc import Coroutine, Sequence
@@ -287,6 +288,8 @@ def _match_query() -> Any:
 
 
 async def _connection(directory: IndexDirectory) -> Any:
+    # Without a choice LanceDB writes a warning about it to standard error.
+    os.environ.setdefault("LANCE_INCLUDE_VECTOR_CENTROIDS", "false")
     try:
         lancedb = await asyncio.to_thread(import_module, "lancedb")  # importing it takes two seconds
     except ImportError as error:
