@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from responsa.lazy_exports import lazy_exports
 from responsa.schema.calls import LLMCall
 
-from .async_driver import arun, astream
 from .effects import (
     Count,
     Describe,
@@ -33,6 +32,7 @@ from .sync_driver import run, stream
 from .trace import Recorder, traced
 
 if TYPE_CHECKING:
+    from .async_driver import arun, astream
     from .journal import Journal, replay
 
 __all__ = [
@@ -71,4 +71,6 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_exports(__name__, {"Journal": ".journal", "replay": ".journal"})
+    # asyncio takes as long to load as everything else that a synthesizer needs.
+    homes = {"Journal": ".journal", "replay": ".journal", "arun": ".async_driver", "astream": ".async_driver"}
+    __getattr__ = lazy_exports(__name__, homes)

@@ -10,7 +10,6 @@ from responsa.schema.completions import Completion, LLMMetadata
 from responsa.schema.plans import Plan, PlannedCall, planned
 from responsa.schema.protocols import LLM
 
-from .async_driver import arun
 from .effects import Effect, Emit, Outcome, Perform, Program, count
 from .relaying import relayed
 from .sync_driver import run
@@ -30,6 +29,8 @@ def plan(program: Program[Any], llm: LLM | None = None) -> Plan:
 
 async def aplan(program: Program[Any], llm: LLM | None = None) -> Plan:
     """Return the calls `program` will make without asking a model, and without blocking; see `plan`."""
+    from .async_driver import arun
+
     return await arun(dry_run(program), llm)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
-from responsa import grounding
+from responsa import grounding, programs
 from responsa.instrumentation import CBEventType, observed
 from responsa.packing.passages import Passage, passages_of, passages_of_messages, passages_of_texts
-from responsa.programs import Perform, Program, aplan, arun, astream, dry_run, emit, perform, plan, run, stream
+from responsa.programs import Perform, Program, aplan, dry_run, emit, perform, plan, run, stream
 from responsa.schema.errors import InvalidOption, MissingPart
 from responsa.schema.events import Event, PlanMade
 from responsa.schema.messages import ChatMessage
@@ -160,10 +160,10 @@ class BaseSynthesizer(SynthesizerConfiguration):
         program = self.respond(query, nodes, additional_source_nodes, llm_kwargs=llm_kwargs, variables=response_kwargs)
         if self._streaming:
             self.check_streaming()
-            events = astream(program, self.llm, concurrency=self.concurrency)
+            events = programs.astream(program, self.llm, concurrency=self.concurrency)
             sources = [*as_sources(nodes), *as_sources(additional_source_nodes)]
             return AsyncStreamingResponse(atext_pieces(events, self._structure), sources)
-        return await arun(program, self.llm, concurrency=self.concurrency)
+        return await programs.arun(program, self.llm, concurrency=self.concurrency)
 
     def stream_events(
         self,
@@ -187,7 +187,7 @@ class BaseSynthesizer(SynthesizerConfiguration):
     ) -> AsyncGenerator[Event, None]:
         """Answer a question without blocking and yield all that happens; see `stream_events`."""
         program = self.announced(query, nodes, llm_kwargs=llm_kwargs, variables=response_kwargs)
-        return grounding.acited(astream(program, self.llm, concurrency=self.concurrency))
+        return grounding.acited(programs.astream(program, self.llm, concurrency=self.concurrency))
 
     def announced(
         self,
@@ -278,9 +278,9 @@ class BaseSynthesizer(SynthesizerConfiguration):
         program = self._observed(respond(self, task, [], self._empty_response), task)
         if self._streaming:
             self.check_streaming()
-            events = astream(program, self.llm, concurrency=self.concurrency)
+            events = programs.astream(program, self.llm, concurrency=self.concurrency)
             return AsyncStreamingResponse(atext_pieces(events, self._structure), []).async_response_gen()
-        response = await arun(program, self.llm, concurrency=self.concurrency)
+        response = await programs.arun(program, self.llm, concurrency=self.concurrency)
         return response.text if response.value is None else response.value
 
     def _observed(self, program: Program[Response], task: Task) -> Program[Response]:
