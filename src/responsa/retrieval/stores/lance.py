@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from array import array
 from collections.abc import Coroutine, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from importlib import import_module
 from operator import mul
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
-from responsa.schema.errors import IndexDamaged, MissingExtra
+from responsa.schema.errors import IndexDamaged
 from responsa.schema.filters import MetadataFilters
 from responsa.schema.nodes import NodeWithScore, TextNode
 from responsa.tokens.words import query_words
@@ -23,6 +21,7 @@ from . import rows
 from .blocking import AsyncStore
 from .contract import StoredDocument, StoreMeta
 from .directory import IndexDirectory
+from .lance_process import load_lancedb, release_memory
 from .locking import held
 from .sql import one_of, where
 from .table import TABLE, documents_table, nodes_table, scalar_indexes, table_schema, vector_index
@@ -221,9 +220,8 @@ class LanceStore(AsyncStore):
             if unindexed > min(UNINDEXED_ROWS, UNINDEXED_SHARE * n_rows) or files >= SMALL_FILES:
                 await self._table.optimize(cleanup_older_than=KEPT_FOR)
             vectors = indexes.get("vector")
-            if vectors is None and n_rows >= EXACT_BELOW:
-                await self._table.create_index("vector", config=vector_index())
-            elif vectors is not None and vectors.num_segments >= VECTOR_SEGMENTS:
+            if n_rows >= EXACT_BELOW if vectors is None else vectors.num_segments >= VECTOR_SEGMENTS:
+                release_memory()
                 await self._table.create_index("vector", config=vector_index(), replace=True)
         self._new_rows = 0
 
@@ -269,13 +267,10 @@ class LanceStore(AsyncStore):
 def _run(call: Coroutine[Any, Any, T]) -> T:
     """Run on the one loop that LanceDB's own blocking interface runs on: no thread or loop a call."""
     try:
-        from lancedb import background_loop
-    except BaseException as error:
+        loop = load_lancedb().background_loop.LOOP
+    except BaseException:
         call.close()  # also where Ctrl-C ends the loading: Python warns of calls that nothing waits for
-        if isinstance(error, ImportError):
-            raise MissingExtra("LanceDB", "local") from error
         raise
-    loop: Any = background_loop.LOOP
     result: T = loop.run(call)
     return result
 
@@ -288,12 +283,7 @@ def _match_query() -> Any:
 
 
 async def _connection(directory: IndexDirectory) -> Any:
-    # Without a choice LanceDB writes a warning about it to standard error.
-    os.environ.setdefault("LANCE_INCLUDE_VECTOR_CENTROIDS", "false")
-    try:
-        lancedb = await asyncio.to_thread(import_module, "lancedb")  # importing it takes two seconds
-    except ImportError as error:
-        raise MissingExtra("LanceDB", "local") from error
+    lancedb = await asyncio.to_thread(load_lancedb)
     with directory.reading():
         return await lancedb.connect_async(str(directory), read_consistency_interval=CHECK_FOR_NEWS)
 
