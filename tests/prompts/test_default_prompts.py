@@ -56,7 +56,9 @@ def test_the_model_is_told_the_phrase_for_not_knowing_and_that_passages_are_data
     system = prompts.text_qa.format_messages()[0].content
     assert prompts.refusal in system
     asked = "number of the passage" if language == "en" else "资料编号"
-    assert all(asked in template.format() for template in (prompts.text_qa, prompts.refine, prompts.summary))
+    assert all(asked in template.format() for template in (prompts.text_qa, prompts.summary))
+    # A small model that is asked for numbers at every single passage writes nothing else, or refuses.
+    assert not any(asked in template.format() for template in (prompts.opening, prompts.refine))
     assert ("data" if language == "en" else "数据") in system
 
 
