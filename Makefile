@@ -25,8 +25,12 @@ lint: $(READY)
 test: lint
 	$(BIN)/pytest --cov --cov-report=term
 
+# Each runs alone too: python benchmarks/search.py --help
+BENCHMARKS := repack memory client_stream synthesis ingest search client:streams client:first-token client:tokens \
+	refine_policies
 bench: $(READY)
-	for script in benchmarks/*.py; do [ ! -e "$$script" ] || $(BIN)/python "$$script" || exit 1; done
+	for run in $(BENCHMARKS); do \
+		echo "== $$run"; $(BIN)/python benchmarks/$${run%%:*}.py $$(echo "$$run" | sed -n 's/.*://p') || exit 1; done
 
 # Fills the pages that show what the program itself says.
 docs: $(READY)
