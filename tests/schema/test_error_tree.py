@@ -42,6 +42,16 @@ EXAMPLES: list[tuple[str, ResponsaError]] = [
     ("window_above_served", errors.WindowAboveServed(8192, 4096)),
     ("streaming_not_supported", errors.StreamingNotSupported("accumulate")),
     ("template_error", errors.TemplateError("no messages")),
+    ("unsafe_binding", errors.UnsafeBinding("0.0.0.0")),
+    ("key_needed", errors.KeyNeeded("0.0.0.0")),
+    ("invalid_request", errors.InvalidRequest(("question: it is missing", "top_k: it is no number"))),
+    ("no_such_route", errors.NoSuchRoute("GET", "/v1/nothing")),
+    ("body_too_large", errors.BodyTooLarge(4096)),
+    ("key_not_accepted", errors.KeyNotAccepted()),
+    ("scope_missing", errors.ScopeMissing("write")),
+    ("origin_refused", errors.OriginRefused("https://elsewhere.example")),
+    ("unknown_index", errors.UnknownIndex("manual", ("docs",))),
+    ("answer_not_found", errors.AnswerNotFound("a1")),
     ("server_error", errors.ServerError(URL)),
     ("server_unreachable", errors.ServerUnreachable(URL, "connection refused", "Is it running?")),
     ("server_loading", errors.ServerLoading(URL, 30.0)),
@@ -78,8 +88,13 @@ EXAMPLES: list[tuple[str, ResponsaError]] = [
     ("reading_failed", errors.ReadingFailed("a.pdf", "it is a fish", "12")),
     ("local_server_failed", errors.LocalServerFailed("port in use")),
     ("model_fetch_failed", errors.ModelFetchFailed("smollm2", "no package")),
+    ("queue_full", errors.QueueFull(64, 12)),
+    ("answer_stopped", errors.AnswerStopped()),
+    ("internal_error", errors.InternalError()),
+    ("keys_damaged", errors.KeysDamaged("keys.json", "not a list")),
+    ("key_not_found", errors.KeyNotFound("0f3a")),
 ]
-ABSTRACT = {ResponsaError, UsageError, RunError}
+ABSTRACT = {ResponsaError, UsageError, RunError, errors.RequestError}
 EACH = pytest.mark.parametrize("error", [error for _, error in EXAMPLES], ids=[code for code, _ in EXAMPLES])
 
 

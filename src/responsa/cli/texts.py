@@ -104,6 +104,22 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     },
     "server_stopped": {"en": "The server has ended and its memory is free.", "zh": "服务器已结束，内存已释放。"},
     "server_died": {"en": "The server ended by itself (exit code {code}).", "zh": "服务器自行结束（退出码 {code}）。"},
+    "service_ready": {"en": "The answer service listens at {url}", "zh": "问答服务已在 {url} 启动"},
+    "service_indexes": {"en": "Indexes: {names}", "zh": "索引：{names}"},
+    "service_without_index": {
+        "en": "No index: it answers from the passages in a request.",
+        "zh": "没有索引：只根据请求中的资料回答。",
+    },
+    "service_without_keys": {
+        "en": "There is no key yet, so every question is refused. Make one: responsa keys add NAME",
+        "zh": "还没有密钥，所有问题都会被拒绝。请先创建：responsa keys add NAME",
+    },
+    "key_made": {
+        "en": "Keep it now: only its hash is stored, and it cannot be shown again. Id: {key_id}, scopes: {scopes}",
+        "zh": "请立即保存：这里只存它的哈希值，无法再次显示。id：{key_id}，权限：{scopes}",
+    },
+    "key_revoked": {"en": "{key_id} ({name}) is accepted no longer.", "zh": "不再接受 {key_id}（{name}）。"},
+    "keys_header": {"en": "id|name|scopes|made|revoked", "zh": "id|名称|权限|创建|撤销"},
     "fetching": {"en": "Fetching {name}", "zh": "正在获取 {name}"},
     "models_header": {"en": "name|size MB|here|languages|licence", "zh": "名称|大小 MB|已有|语言|许可证"},
     "yes": {"en": "yes", "zh": "是"},

@@ -48,6 +48,47 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "The prompt template cannot be used: {reason}",
         "zh": "提示模板无法使用：{reason}",
     },
+    "unsafe_binding": {
+        "en": "--no-auth is accepted on this machine's own address alone (127.0.0.1, ::1, localhost), not on {host}. Make a "
+        "key (responsa keys add NAME) and leave --no-auth out.",
+        "zh": "--no-auth 只能用于本机地址（127.0.0.1、::1、localhost），不能用于 {host}。请创建密钥（responsa keys add NAME），并去掉 --no-auth。",
+    },
+    "key_needed": {
+        "en": "{host} can be reached from the network, and there is no key to guard it. Make one: responsa keys add NAME",
+        "zh": "{host} 可从网络访问，而还没有任何密钥。请先创建：responsa keys add NAME",
+    },
+    "invalid_request": {
+        "en": "The request cannot be read: {faults}",
+        "zh": "无法读取请求：{faults}",
+    },
+    "no_such_route": {
+        "en": "There is no {method} {route} here. GET /openapi.json lists what there is.",
+        "zh": "这里没有 {method} {route}。GET /openapi.json 列出了所有接口。",
+    },
+    "body_too_large": {
+        "en": "The request's body has more than {limit} bytes, the limit.",
+        "zh": "请求正文超过上限 {limit} 字节。",
+    },
+    "key_not_accepted": {
+        "en": "An API key is needed: send the header 'Authorization: Bearer KEY' with one that is valid.",
+        "zh": "需要 API 密钥：请在请求头 Authorization: Bearer KEY 中提供有效的密钥。",
+    },
+    "scope_missing": {
+        "en": "This key may not do that; a key with the scope {scope} may.",
+        "zh": "这个密钥没有权限；需要权限为 {scope} 的密钥。",
+    },
+    "origin_refused": {
+        "en": "Requests from {origin} are not accepted. Allow it with the setting cors_origins or allowed_hosts.",
+        "zh": "不接受来自 {origin} 的请求。可用设置 cors_origins 或 allowed_hosts 允许它。",
+    },
+    "unknown_index": {
+        "en": "There is no index {name}. Known: {known}.",
+        "zh": "没有名为 {name} 的索引。可用的有：{known}。",
+    },
+    "answer_not_found": {
+        "en": "There is no answer {answer_id}, or it is kept no longer. Ask again.",
+        "zh": "没有回答 {answer_id}，或已不再保留。请重新提问。",
+    },
     "server_error": {
         "en": "The model server at {url} failed.",
         "zh": "模型服务器 {url} 出错。",
@@ -199,6 +240,26 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
     "model_fetch_failed": {
         "en": "The model {name} could not be fetched: {reason}",
         "zh": "无法获取模型 {name}：{reason}",
+    },
+    "queue_full": {
+        "en": "{waiting} questions are waiting, as many as may. Ask again in {retry_after} s.",
+        "zh": "已有 {waiting} 个问题在排队，达到上限。请在 {retry_after} 秒后重试。",
+    },
+    "answer_stopped": {
+        "en": "The answer was stopped before its end.",
+        "zh": "回答在完成前被停止。",
+    },
+    "internal_error": {
+        "en": "The service failed unexpectedly. Its log says more.",
+        "zh": "服务出现意外错误。详情见服务日志。",
+    },
+    "keys_damaged": {
+        "en": "The file of keys {path} cannot be used: {reason}. Put it right, or move it away and make new keys.",
+        "zh": "无法使用密钥文件 {path}：{reason}。请修复它，或移走后重新创建密钥。",
+    },
+    "key_not_found": {
+        "en": "There is no key {key_id}. See: responsa keys list",
+        "zh": "没有密钥 {key_id}。请查看：responsa keys list",
     },
 }
 

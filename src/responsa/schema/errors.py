@@ -11,7 +11,18 @@ ResponsaError
 │   ├── WindowTooSmall            table of the planner's numbers
 │   ├── WindowAboveServed         asked, served
 │   ├── StreamingNotSupported     mode
-│   └── TemplateError             reason
+│   ├── TemplateError             reason
+│   ├── UnsafeBinding             host
+│   ├── KeyNeeded                 host
+│   └── RequestError              the service refuses a request
+│       ├── InvalidRequest        faults
+│       ├── NoSuchRoute           method, route
+│       ├── BodyTooLarge          limit
+│       ├── KeyNotAccepted
+│       ├── ScopeMissing          scope
+│       ├── OriginRefused         origin
+│       ├── UnknownIndex          name, known
+│       └── AnswerNotFound        answer_id
 └── RunError                      the world failed; a program exits with 1
     ├── ServerError               url
     │   ├── ServerUnreachable     url, reason, hint
@@ -48,7 +59,12 @@ ResponsaError
     ├── EmbeddingFailed           reason
     ├── ReadingFailed             path, reason, detail
     ├── LocalServerFailed         reason
-    └── ModelFetchFailed          name, reason
+    ├── ModelFetchFailed          name, reason
+    ├── QueueFull                 waiting, retry_after
+    ├── AnswerStopped
+    ├── InternalError
+    ├── KeysDamaged               path, reason
+    └── KeyNotFound               key_id
 
 Each class names its own numbers; the sentences, in English and Chinese, stand in `error_texts` by code.
 """
@@ -191,6 +207,80 @@ class TemplateError(UsageError, ValueError):
     """A prompt template cannot be read or filled."""
 
     reason: str
+
+
+@dataclass(eq=False)
+class UnsafeBinding(UsageError):
+    """The service was to listen without keys where others than this machine can reach it."""
+
+    host: str
+
+
+@dataclass(eq=False)
+class KeyNeeded(UsageError):
+    """The service was to listen where others than this machine can reach it, and no key has been made."""
+
+    host: str
+
+
+class RequestError(UsageError):
+    """The service refuses a request."""
+
+
+@dataclass(eq=False)
+class InvalidRequest(RequestError):
+    """A request's body or parameters are not as they must be; a fault names the field and what is wrong with it."""
+
+    faults: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class NoSuchRoute(RequestError):
+    """The service has nothing at that path, or nothing for that method."""
+
+    method: str
+    route: str
+
+
+@dataclass(eq=False)
+class BodyTooLarge(RequestError):
+    """A request's body has more bytes than are read."""
+
+    limit: int
+
+
+@dataclass(eq=False)
+class KeyNotAccepted(RequestError):
+    """A request came without a key, or with one that is not known or was revoked."""
+
+
+@dataclass(eq=False)
+class ScopeMissing(RequestError):
+    """A request came with a key that is not made for it."""
+
+    scope: str
+
+
+@dataclass(eq=False)
+class OriginRefused(RequestError):
+    """A request came from a web page of another address, or under a name that is not this service's."""
+
+    origin: str
+
+
+@dataclass(eq=False)
+class UnknownIndex(RequestError):
+    """The service has no index of that name."""
+
+    name: str
+    known: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class AnswerNotFound(RequestError):
+    """The service has no such answer, or none any more, or it is another key's."""
+
+    answer_id: str
 
 
 @dataclass(eq=False)
@@ -478,3 +568,36 @@ class ModelFetchFailed(RunError):
 
     name: str
     reason: str
+
+
+@dataclass(eq=False)
+class QueueFull(RunError):
+    """As many questions wait as may; `retry_after` in seconds."""
+
+    waiting: int
+    retry_after: int
+
+
+@dataclass(eq=False)
+class AnswerStopped(RunError):
+    """An answer was stopped before its end: on request, or since nobody was listening any more."""
+
+
+@dataclass(eq=False)
+class InternalError(RunError):
+    """The service failed in a way it has no name for; its log says more."""
+
+
+@dataclass(eq=False)
+class KeysDamaged(RunError):
+    """The file of keys cannot be read or written."""
+
+    path: str
+    reason: str
+
+
+@dataclass(eq=False)
+class KeyNotFound(RunError):
+    """There is no key of that id."""
+
+    key_id: str

@@ -1,0 +1,73 @@
+"""What a client may ask. Every text and list is bounded; unknown fields are refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from responsa.response_synthesizers.question import MAX_QUESTION_CHARACTERS
+from responsa.response_synthesizers.type import ResponseMode
+
+MAX_TOP_K: Final = 100
+DEFAULT_TOP_K: Final = 8
+
+Question = Annotated[
+    str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, description="The question, as the person asked it.")
+]
+IndexName = Annotated[
+    str | None, Field(max_length=64, description="The index to search; the service's first one when left out.")
+]
+TopK = Annotated[int, Field(ge=1, le=MAX_TOP_K, description="The most passages the answer is made from.")]
+
+
+class RequestModel(BaseModel):
+    """A request's body; a field it does not have is refused by name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PassageIn(RequestModel):
+    """A passage given by the caller instead of being searched for."""
+
+    text: str = Field(min_length=1, max_length=400_000, description="The passage.")
+    id: str | None = Field(None, min_length=1, max_length=256, description="Its identity, given back with the hit.")
+    metadata: dict[str, Any] = Field(
+        default_factory=dict,
+        max_length=64,
+        description="What is known of it: url, title, category, question, answer, full_answer, summary, date, or "
+        "anything else. The model is shown title, category, question, date.",
+    )
+    score: float | None = Field(None, allow_inf_nan=False, description="How well it matched.")
+
+
+class AskRequest(RequestModel):
+    """A question, what it is answered from, and how."""
+
+    question: Question
+    index: IndexName = None
+    mode: ResponseMode = Field(ResponseMode.COMPACT, description="How the answer is made.")
+    top_k: TopK = DEFAULT_TOP_K
+    nodes: Annotated[
+        tuple[PassageIn, ...] | None,
+        Field(max_length=1000, description="The passages to answer from; nothing is searched then."),
+    ] = None
+    max_tokens: int | None = Field(None, ge=1, le=100_000, description="The most tokens a call may write.")
+
+
+class AnswerRequest(AskRequest):
+    """A question to be answered."""
+
+    stream: bool = Field(False, description="Whether to send events as they happen, instead of one JSON document.")
+    include_prompts: bool = Field(False, description="Whether the trace holds each call's messages.")
+
+
+class SearchRequest(RequestModel):
+    """What to search for."""
+
+    question: Question
+    index: IndexName = None
+    top_k: TopK = DEFAULT_TOP_K
+    by: Literal["hybrid", "meaning", "words"] = Field(
+        "hybrid", description="Search by meaning, by words, or by both together."
+    )

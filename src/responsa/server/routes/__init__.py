@@ -1,0 +1,13 @@
+"""The paths, one file a group: thin, each a few lines from request to reply."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from . import answers, health, search
+
+__all__ = ["ROUTERS"]
+
+ROUTERS: Final[tuple[APIRouter, ...]] = (health.router, answers.router, search.router)

@@ -1,0 +1,76 @@
+"""Answers: asked for, listened to again, stopped."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Path, Request
+from starlette.responses import Response
+
+from responsa.schema.errors import AnswerStopped
+
+from ..answering.asking import turn_of
+from ..answering.writer import AnswerWriter
+from ..errors import language_of
+from ..models.replies import AnswerReply, StoppedReply
+from ..models.requests import AnswerRequest
+from ..runs.replies import EventStream, WholeAnswer
+from ..security.bearer import Caller, caller_with
+from ..security.keys import Scope
+from ..service import service_of
+from .documented import failures
+
+router = APIRouter(prefix="/v1", tags=["answers"])
+
+Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
+AnswerId = Annotated[str, Path(max_length=64, description="The answer's identity, as its first event names it.")]
+_STREAM = {"text/event-stream": {"schema": {"type": "string", "description": "Events; see docs/http-api.md."}}}
+
+
+@router.post(
+    "/answer",
+    response_model=AnswerReply,
+    responses={200: {"content": _STREAM}, **failures(404, 409, 502, 503, 504)},
+)
+async def answer(body: AnswerRequest, request: Request, caller: Reader) -> Response:
+    """Answer a question from an index or from the passages given."""
+    service = service_of(request)
+    turn = await turn_of(body, service)
+    language = language_of(request.scope)
+    run = service.runs.start(
+        turn.events,
+        lambda run_id: AnswerWriter(run_id, turn, language=language, prompts=body.include_prompts),
+        owner=caller.key_id,
+        language=language,
+        asks_model=turn.synthesizer.needs_llm,
+    )
+    if body.stream:
+        return EventStream(run, heartbeat=service.settings.heartbeat_seconds)
+    return WholeAnswer(run)
+
+
+@router.get(
+    "/answers/{answer_id}/events",
+    response_class=Response,
+    responses={200: {"content": _STREAM}, **failures(404)},
+)
+async def events(
+    answer_id: AnswerId,
+    request: Request,
+    caller: Reader,
+    last_event_id: Annotated[int, Header(ge=0, description="The id of the last event the client has.")] = 0,
+) -> Response:
+    """Go on with an answer's events after a lost connection; nothing is generated again."""
+    service = service_of(request)
+    run = service.runs.get(answer_id, caller.key_id)
+    return EventStream(run, heartbeat=service.settings.heartbeat_seconds, after=last_event_id)
+
+
+@router.delete("/answers/{answer_id}", responses=failures(404))
+async def stop(answer_id: AnswerId, request: Request, caller: Reader) -> StoppedReply:
+    """Stop an answer, and its request at the model server."""
+    run = service_of(request).runs.get(answer_id, caller.key_id)
+    await run.stop()
+    if run.error is None:
+        return StoppedReply(answer_id=run.run_id, state="done")
+    return StoppedReply(answer_id=run.run_id, state="stopped" if isinstance(run.error, AnswerStopped) else "failed")

@@ -1,0 +1,98 @@
+"""All runs of the process: found again by their identity, kept a while after their end."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+from responsa.schema.errors import AnswerNotFound
+from responsa.schema.events import Event
+
+from ..settings import ServerSettings
+from .admission import Admission
+from .run import Run, Writer
+
+
+class Runs:
+    """The runs of the process.
+
+    Args:
+        settings: How long and how many are kept, and what each may use.
+        admission: The queue in front of the model.
+    """
+
+    def __init__(self, settings: ServerSettings, admission: Admission) -> None:
+        self._settings = settings
+        self._runs: dict[str, Run] = {}
+        self.admission = admission
+
+    @property
+    def active(self) -> int:
+        """How many have not ended."""
+        return sum(run.ended_at is None for run in self._runs.values())
+
+    def start(
+        self,
+        events: Callable[[], AsyncGenerator[Event, None]],
+        make_writer: Callable[[str], Writer],
+        *,
+        owner: str,
+        language: str,
+        asks_model: bool,
+    ) -> Run:
+        """Begin a run.
+
+        Args:
+            events: Makes its events.
+            make_writer: Makes what writes them, from the run's identity.
+            owner: The id of the key it belongs to.
+            language: The language of its messages.
+            asks_model: Whether it needs a turn.
+
+        Raises:
+            QueueFull: As many questions wait as may.
+        """
+        self._forget()
+        run_id = secrets.token_urlsafe(12)
+        run = Run(
+            run_id,
+            owner=owner,
+            events=events,
+            writer=make_writer(run_id),
+            admission=self.admission if asks_model else None,
+            language=language,
+            grace=self._settings.grace_seconds,
+            max_bytes=self._settings.max_event_bytes,
+        )
+        self._runs[run_id] = run
+        return run
+
+    def get(self, run_id: str, owner: str) -> Run:
+        """Return a run of that owner.
+
+        Raises:
+            AnswerNotFound: There is none, or it is kept no longer, or it is another's.
+        """
+        self._forget()
+        run = self._runs.get(run_id)
+        if run is None or run.owner != owner:
+            raise AnswerNotFound(run_id[:64])
+        return run
+
+    async def aclose(self) -> None:
+        """Stop all runs and wait for their ends."""
+        under_way: list[Any] = [run.stop() for run in self._runs.values() if run.ended_at is None]
+        await asyncio.gather(*under_way)
+        self._runs.clear()
+
+    def _forget(self) -> None:
+        """Give up runs that ended too long ago, and the oldest of those that ended where there are too many."""
+        oldest = time.monotonic() - self._settings.keep_seconds
+        excess = len(self._runs) - self._settings.max_answers + 1
+        for run_id, run in list(self._runs.items()):
+            if run.ended_at is not None and (excess > 0 or run.ended_at < oldest):
+                del self._runs[run_id]
+                excess -= 1

@@ -1,0 +1,153 @@
+"""One answer under way: a task of its own that writes events, whoever listens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, nullcontext
+from typing import Any, Final, Protocol
+
+from responsa.schema.errors import AnswerStopped
+from responsa.schema.events import ErrorRaised, Event
+
+from ..errors import error_body, note
+from .admission import Admission, Ticket
+from .event_log import EventLog
+from .subscription import Subscription
+
+
+class Writer(Protocol):
+    """Turns a run's events into the names and JSON of server-sent events."""
+
+    def write(self, event: Event) -> tuple[str, str] | None:
+        """Return an event's name and its JSON in one line; None for one that listeners are not told."""
+        ...
+
+
+DONE: Final = "done"
+
+
+class Run:
+    """An answer under way.
+
+    It begins when it is made, ends by itself, when it is stopped, or when nobody has listened for the grace time, and
+    always with a `done` event, whose JSON is `result`.
+
+    Args:
+        run_id: Its identity; not to be guessed.
+        owner: The id of the key it belongs to.
+        events: Makes the events; closing them stops the model.
+        writer: Makes their JSON; the one of the last event is the run's result.
+        admission: The queue to wait in for a turn; None where no model is asked.
+        language: The language of messages, "en" or "zh".
+        grace: How long it goes on without a listener, in seconds.
+        max_bytes: The most bytes of events kept.
+
+    Raises:
+        QueueFull: As many questions wait as may.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        *,
+        owner: str,
+        events: Callable[[], AsyncGenerator[Event, None]],
+        writer: Writer,
+        admission: Admission | None,
+        language: str,
+        grace: float,
+        max_bytes: int,
+    ) -> None:
+        self.run_id = run_id
+        self.owner = owner
+        self.log = EventLog(max_bytes)
+        self.result: str = ""
+        self.error: Exception | None = None
+        self.ended_at: float | None = None
+        self._events = events
+        self._writer = writer
+        self._language = language
+        self._grace = grace
+        self._loop = asyncio.get_running_loop()
+        self._listening = 0
+        self._leaving: asyncio.TimerHandle | None = None
+        ticket = admission.take(self._tell_position) if admission is not None else None
+        self.log.append("started", _json({"answer_id": run_id}))
+        self._task = self._loop.create_task(self._work(ticket))
+
+    def listen(self, *, after: int = 0, heartbeat: float) -> Subscription:
+        """Return a subscription to the events after a number; `attach` and `detach` around it."""
+        return Subscription(self.log, after=after, heartbeat=heartbeat)
+
+    def attach(self) -> None:
+        """Note that one more listens."""
+        self._listening += 1
+        if self._leaving is not None:
+            self._leaving.cancel()
+            self._leaving = None
+
+    def detach(self) -> None:
+        """Note that one listens no longer; after the last one the run goes on for the grace time."""
+        self._listening -= 1
+        if self._listening == 0 and self.ended_at is None:
+            if self._grace > 0:
+                self._leaving = self._loop.call_later(self._grace, self._task.cancel)
+            else:
+                self._task.cancel()
+
+    async def wait(self) -> None:
+        """Wait for the end, whatever it is."""
+        await asyncio.wait([self._task])
+
+    async def stop(self) -> None:
+        """Stop it, and wait until the model has been told."""
+        self._task.cancel()
+        await self.wait()
+
+    def _tell_position(self, position: int) -> None:
+        self.log.append("queued", _json({"position": position}))
+
+    async def _work(self, ticket: Ticket | None) -> None:
+        try:
+            async with ticket if ticket is not None else nullcontext():
+                await self._write()
+            if not self.result:
+                raise RuntimeError("the events ended without a result")
+        except asyncio.CancelledError:
+            # Nobody waits for this task's value: its end is told in its events.
+            self._fail(AnswerStopped())
+        except Exception as error:
+            note(error)
+            self._fail(error)
+        finally:
+            self.ended_at = time.monotonic()
+            if self._leaving is not None:
+                self._leaving.cancel()
+            self.log.end()
+
+    async def _write(self) -> None:
+        append, write = self.log.append, self._writer.write
+        async with aclosing(self._events()) as events:
+            async for event in events:
+                written = None if isinstance(event, ErrorRaised) else write(event)
+                if written is not None:
+                    name, data = written
+                    if name == DONE:
+                        self.result = data
+                    append(name, data)
+
+    def _fail(self, error: Exception) -> None:
+        """End with the error; what came before stays."""
+        self.error = error
+        body = error_body(error, self._language)
+        self.log.append("error", _json({"error": body}))
+        outcome = "stopped" if isinstance(error, AnswerStopped) else "failed"
+        self.result = _json({"answer_id": self.run_id, "outcome": outcome, "error": body})
+        self.log.append(DONE, self.result)
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

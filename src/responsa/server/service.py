@@ -1,0 +1,139 @@
+"""What the routes share: the model, the indexes, the runs, the keys."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from starlette.requests import HTTPConnection
+
+from responsa.schema.errors import EmbedderNotGiven, UnknownIndex
+from responsa.schema.protocols import LLM, Embedder
+
+from .runs.admission import Admission
+from .runs.registry import Runs
+from .security.keys import KeyStore
+from .settings import ServerSettings
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from responsa.indices import VectorStoreIndex
+
+
+class Indexes:
+    """The indexes served, by name; each is opened when it is first used.
+
+    Args:
+        settings: Where they are.
+        opened: Indexes that are open already, by name.
+    """
+
+    def __init__(self, settings: ServerSettings, opened: Mapping[str, VectorStoreIndex] | None = None) -> None:
+        self._settings = settings
+        self._opened = dict(opened or {})
+        self._opening = asyncio.Lock()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, the default first."""
+        return tuple(dict.fromkeys([*self._opened, *self._settings.index]))
+
+    async def get(self, name: str | None) -> VectorStoreIndex:
+        """Return an index by its name; the first one where None.
+
+        Raises:
+            UnknownIndex: There is none of that name, or none at all.
+            IndexFault: It cannot be opened.
+        """
+        if name is None:
+            name = next(iter(self.names), "")
+        if name not in self.names:
+            raise UnknownIndex(name[:64], self.names)
+        async with self._opening:
+            if name not in self._opened:
+                self._opened[name] = await self._open(name)
+        return self._opened[name]
+
+    async def _open(self, name: str) -> VectorStoreIndex:
+        from responsa.indices import VectorStoreIndex
+
+        path = self._settings.index[name]
+        index = await VectorStoreIndex.aopen(path, embed_model=await self._embedder())
+        if index.embed_model is None:
+            raise EmbedderNotGiven(str(path), index.store.meta.embed_model)
+        return index
+
+    async def _embedder(self) -> Embedder | None:
+        from responsa.embeddings.openai_like import OpenAILikeEmbedding
+        from responsa.llms.openai_like import OpenAILike
+
+        base, name = self._settings.embed_api_base, self._settings.embed_model
+        key = _secret(self._settings.embed_api_key)
+        if base is None:
+            return None
+        if name is None:
+            served = OpenAILike(api_base=base, api_key=key)
+            name = (await served.ametadata()).model_name
+            await served.aclose()
+        return OpenAILikeEmbedding(name, api_base=base, api_key=key)
+
+
+class Service:
+    """What the routes share.
+
+    Args:
+        settings: How the service is configured.
+        llm: The model that answers; the one behind `settings.api_base` when left out.
+        indexes: Indexes that are open already, by name, beside those of the settings.
+        keys: The keys; those in `settings.keys_file` when left out.
+    """
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        *,
+        llm: LLM | None = None,
+        indexes: Mapping[str, VectorStoreIndex] | None = None,
+        keys: KeyStore | None = None,
+    ) -> None:
+        self.settings = settings
+        self.llm = llm if llm is not None else _model(settings)
+        self.indexes = Indexes(settings, indexes)
+        self.keys = keys if keys is not None else KeyStore(settings.keys_file)
+        self.runs = Runs(settings, Admission(self._slots, settings.max_waiting))
+
+    async def aclose(self) -> None:
+        """Stop what is under way and close connections."""
+        await self.runs.aclose()
+        close = getattr(self.llm, "aclose", None)
+        if close is not None:
+            await close()
+
+    async def _slots(self) -> int:
+        return self.settings.concurrency or (await self.llm.ametadata()).slots
+
+
+def service_of(connection: HTTPConnection) -> Service:
+    """Return the service that a request came to."""
+    service: Service = connection.app.state.service
+    return service
+
+
+def _model(settings: ServerSettings) -> LLM:
+    from responsa.llms.openai_like import OpenAILike
+
+    return OpenAILike(
+        settings.model,
+        api_base=settings.api_base,
+        api_key=_secret(settings.api_key),
+        temperature=settings.temperature,
+        context_window=settings.context_window,
+        max_tokens=settings.max_tokens,
+        timeout=settings.timeout,
+    )
+
+
+def _secret(value: SecretStr | None) -> str | None:
+    return value.get_secret_value() if value is not None else None
