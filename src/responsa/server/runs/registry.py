@@ -34,6 +34,10 @@ class Runs:
         """How many have not ended."""
         return sum(run.ended_at is None for run in self._runs.values())
 
+    def all(self) -> list[Run]:
+        """Return all that are kept, oldest first."""
+        return list(self._runs.values())
+
     def start(
         self,
         events: Callable[[], AsyncGenerator[Event, None]],
