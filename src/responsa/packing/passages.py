@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from responsa.schema.messages import ChatMessage, ImageBlock
-from responsa.schema.nodes import MetadataMode, NodeWithScore
+from responsa.schema.nodes import MetadataMode, NodeWithScore, TextNode
 from responsa.schema.spans import Span
 
 FENCE = '"""'
+_ENTRY_TAIL: Final = '"}'
+# What of a knowledge entry a model is shown before the answer, with whatever else its metadata shows.
+_ENTRY_FIELDS: Final = ("title", "category", "product", "date")
+_LONG_FIELDS: Final = frozenset(["question", "answer", "full_answer", "summary"])
 SEPARATOR = "\n\n"
 
 
@@ -24,6 +30,8 @@ class Passage:
         head: What stands before the text: the metadata the model sees.
         tail: What stands after it.
         media: Pictures that belong to it.
+        is_entry: Whether it is a knowledge entry, shown as a JSON object that `head` begins and `tail` ends.
+        skip: Characters at the text's beginning that `head` shows already: an entry's question.
     """
 
     number: int
@@ -32,11 +40,20 @@ class Passage:
     head: str = ""
     tail: str = ""
     media: tuple[ImageBlock, ...] = ()
+    is_entry: bool = False
+    skip: int = 0
 
     @property
     def body(self) -> str:
         """All that stands inside the fence when the passage is shown whole."""
-        return self.head + self.text + self.tail
+        return self.shown(0, len(self.text))
+
+    def shown(self, start: int, end: int) -> str:
+        """Return what stands inside the fence when these characters of the text are shown."""
+        if self.is_entry and self.head:
+            text = json.dumps(self.text[max(start, self.skip) : end].strip(), ensure_ascii=False)
+            return self.head + text[1:-1] + self.tail
+        return self.head + self.text[start:end] + self.tail
 
     @property
     def fence(self) -> str:
@@ -51,9 +68,27 @@ class Passage:
 
     @classmethod
     def of_node(cls, number: int, source: NodeWithScore) -> Passage:
-        """Return the passage of a node: its text, and the metadata it shows to a model."""
+        """Return the passage of a node: its text, and the metadata it shows to a model; an entry's as JSON."""
+        question = source.metadata.get("question")
+        if isinstance(question, str) and question:
+            head, skip = _entry_head(source.node, question)
+            return cls(number, source.node_id, source.text, head, _ENTRY_TAIL, is_entry=True, skip=skip)
         head, tail = source.node.get_surroundings(MetadataMode.LLM)
         return cls(number, source.node_id, source.text, head, tail)
+
+
+def _entry_head(node: TextNode, question: str) -> tuple[str, int]:
+    """Return how a knowledge entry's JSON begins, up to its text, and how much of the text that holds already."""
+    metadata = node.metadata
+    shown = (name for name in metadata if name not in node.excluded_llm_metadata_keys and name != "title_path")
+    fields = {
+        name: metadata[name]
+        for name in dict.fromkeys([*_ENTRY_FIELDS, *shown])
+        if name not in _LONG_FIELDS and metadata.get(name) is not None
+    }
+    entry = {**fields, "question": question, "answer": ""}
+    head = json.dumps(entry, ensure_ascii=False, default=str).removesuffix(_ENTRY_TAIL)
+    return head, len(question) if node.text.startswith(question) else 0
 
 
 def passages_of(sources: Sequence[NodeWithScore]) -> list[Passage]:
@@ -100,8 +135,7 @@ class Piece:
     @property
     def plain(self) -> str:
         """The piece without its fence."""
-        passage = self.passage
-        return f"{passage.head}{passage.text[self.start : self.end]}{passage.tail}"
+        return self.passage.shown(self.start, self.end)
 
     def render(self) -> str:
         """Return the piece as the prompt shows it."""
