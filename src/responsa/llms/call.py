@@ -119,6 +119,7 @@ class Call:
         calls.pool.well(attempt.server)
         calls.ways.refused(self._refused_ways)
         calls.counts.learn(served, self._messages, finish.usage.prompt_tokens)
+        calls.reasoned = calls.reasoned or attempt.reader.reasoned
         if attempt.way is not None:
             calls.ways.answered(attempt.way, attempt.reader.text_so_far, finish.reason)
         if not served.is_llama_server and (opens := attempt.reader.opens_reasoning) is not None:

@@ -86,6 +86,7 @@ class Calls:
     def __post_init__(self) -> None:
         self.ways = Ways()
         self.reasoning_opened: bool | None = None
+        self.reasoned = False
         self._asking = threading.Lock()
         self._asking_async: PerLoop[asyncio.Lock] = PerLoop(asyncio.Lock, _nothing_to_close)
 

@@ -63,6 +63,11 @@ class ChunkReader:
         return self._first is not None
 
     @property
+    def reasoned(self) -> bool:
+        """Whether any reasoning has arrived."""
+        return self._reasoning_room < LONGEST_ANSWER or self._splitter.closed
+
+    @property
     def opens_reasoning(self) -> bool | None:
         """Whether this answer shows that prompts open the reasoning tag; None if it shows nothing."""
         if self._splitter.opened:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ..http.client import HTTPClient
 from ..http.messages import Reply, Request
 from ..http.missing_v1 import ASK_SECONDS, raise_if_v1_is_missing
 from ..schema.errors import AuthenticationFailed, BadResponse, ModelNotFound, RequestRefused
+
+# What a chat template says of a model that reasons.
+_SWITCH: Final = "enable_thinking"
+_REASONING_SIGNS: Final = ("<think>", _SWITCH, "reasoning_effort")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,8 @@ class Served:
         slots: Requests worked on at a time.
         is_llama_server: Whether it has llama-server's own endpoints.
         is_vllm: Whether it has vLLM's.
+        reasons: Whether its chat template is one of a model that reasons.
+        reasoning_switch: Whether its chat template can be told whether to (`enable_thinking`).
         opens_reasoning: Whether its chat template ends with an open reasoning tag, so that answers begin inside it.
     """
 
@@ -33,6 +39,8 @@ class Served:
     is_llama_server: bool = False
     is_vllm: bool = False
     opens_reasoning: bool = False
+    reasons: bool = False
+    reasoning_switch: bool = False
 
 
 Asking: TypeAlias = Generator[Request, Reply, Served]
@@ -78,7 +86,18 @@ def ask_server(
     if template_fields is not None and (is_llama_server or is_vllm):
         body = {"model": model or served, "messages": [{"role": "user", "content": "?"}], **template_fields}
         opens = yield from _opens_reasoning(client, body, is_llama_server)
-    return Served(served, ids, n_ctx or longest, slots, is_llama_server, is_vllm, opens)
+    template = str(props.get("chat_template") or "")
+    return Served(
+        served,
+        ids,
+        n_ctx or longest,
+        slots,
+        is_llama_server,
+        is_vllm,
+        opens,
+        reasons=opens or any(sign in template for sign in _REASONING_SIGNS),
+        reasoning_switch=_SWITCH in template,
+    )
 
 
 def _models(client: HTTPClient, max_retries: int | None) -> Generator[Request, Reply, list[dict[str, Any]]]:

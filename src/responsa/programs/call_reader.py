@@ -10,6 +10,7 @@ from responsa.schema.errors import ResponsaError, StreamInterrupted
 from responsa.schema.events import Event, ReasoningDelta, StepFinished, StepStarted, TextDelta
 
 from .effects import Failed, as_step_error
+from .marked_reasoning import MarkedReasoning
 
 
 class CallReader:
@@ -24,6 +25,7 @@ class CallReader:
         "_finish",
         "_first",
         "_held",
+        "_marked",
         "_reasoning",
         "_released",
         "_sent",
@@ -38,6 +40,7 @@ class CallReader:
         self.call = call
         self._text: list[str] = []
         self._reasoning: list[str] = []
+        self._marked = MarkedReasoning() if call.marked_reasoning else None
         self._finish = Finish()
         self._held = ""
         self._released = False
@@ -56,7 +59,13 @@ class CallReader:
             return []
         if self._first is None:
             self._first = perf_counter() - self._sent
-        return self._delta(item)
+        if self._marked is None or not item.text:
+            return self._delta(item)
+        return [
+            event
+            for delta in [Delta(reasoning=item.reasoning), *self._marked.feed(item.text)]
+            for event in self._delta(delta)
+        ]
 
     def _delta(self, delta: Delta) -> list[Event]:
         events: list[Event] = []
@@ -84,6 +93,8 @@ class CallReader:
     def complete(self) -> tuple[Completion, list[Event]]:
         """Return the whole completion and the events of the call's end."""
         finish = self._finish
+        rest = self._marked.close(finished=finish.reason != "length") if self._marked is not None else []
+        events = [event for delta in rest for event in self._delta(delta)]
         completion = Completion(
             "".join(self._text),
             "".join(self._reasoning),
@@ -98,7 +109,7 @@ class CallReader:
             ),
             finish.model,
         )
-        events = self._shown("", ended=True) if self.call.visible else []
+        events += self._shown("", ended=True) if self.call.visible else []
         events.append(StepFinished(self.number, self.call.stage, completion))
         return completion, events
 

@@ -4,9 +4,13 @@ from .default_prompts import DefaultPrompts, default_prompts, may_refuse, refuse
 from .language import Language, detect_language
 from .mixin import PromptDictType, PromptMixin
 from .rich import RichPromptTemplate
+from .style import REASONING_END, REASONING_START, AnswerStyle, think_first
 from .templates import BasePromptTemplate, ChatPromptTemplate, PromptTemplate, PromptType, SelectorPromptTemplate
 
 __all__ = [
+    "REASONING_END",
+    "REASONING_START",
+    "AnswerStyle",
     "BasePromptTemplate",
     "ChatPromptTemplate",
     "DefaultPrompts",
@@ -21,4 +25,5 @@ __all__ = [
     "detect_language",
     "may_refuse",
     "refuses",
+    "think_first",
 ]

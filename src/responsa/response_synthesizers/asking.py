@@ -40,7 +40,8 @@ def build_call(
     """Return the call of measured messages, its answer bounded by the budget; see `LLMCall` for the rest."""
     sampling = task.sampling.bounded(budget.output)
     spans = pack.spans if pack else ()
-    return LLMCall(stage, messages, sampling, spans, visible, draft, hold_back, item, tokens, most_tokens)
+    marked = task.marked_reasoning
+    return LLMCall(stage, messages, sampling, spans, visible, draft, hold_back, item, tokens, most_tokens, marked)
 
 
 def ask_for(call: LLMCall, task: Task, budget: Budget, structure: Structure | None) -> Program[Reply]:

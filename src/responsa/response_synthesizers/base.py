@@ -46,6 +46,10 @@ class BaseSynthesizer(SynthesizerConfiguration):
         concurrency: The most calls under way at once; the server's slots when left out.
         language: The language of prompts and fixed sentences; "auto" is the question's own.
         empty_response: What a response without passages prints, in place of the translated sentence.
+        think: Whether the model is to reason before it answers: one that reasons by itself is told to, another is
+            asked to write its reasoning first. False tells it not to; None leaves it to the model.
+        style: For whom, at which length and with which wishes the answer is written.
+        output_schema: A JSON schema of the answer, in place of `output_cls`; the response then holds a dictionary.
 
     Raises:
         UnknownOption: The mode cannot use one of the arguments given.

@@ -10,15 +10,16 @@ from responsa.packing.budget import wanted_output
 from responsa.packing.chat_prompt_helper import DEFAULT_IMAGE_TOKENS, ChatPromptHelper
 from responsa.packing.prompt_helper import PromptHelper
 from responsa.programs import Program, count, describe
-from responsa.prompts import BasePromptTemplate, DefaultPrompts, default_prompts, detect_language
+from responsa.prompts import AnswerStyle, BasePromptTemplate, DefaultPrompts, default_prompts, detect_language
 from responsa.prompts.mixin import PromptDictType, PromptMixin
 from responsa.schema.errors import InvalidOption, UnknownOption
 from responsa.schema.protocols import LLM
 from responsa.settings import Settings
 
 from .options import ALL_OPTIONS, SynthesizerOptions
-from .structure import ObjectStructure
+from .structure import AnswerStructure, ObjectStructure, SchemaStructure
 from .task import Task
+from .thinking import SWITCH, SWITCH_TOKENS
 from .window import Window
 
 # Each template, with the one that takes its place for messages.
@@ -53,7 +54,16 @@ class SynthesizerConfiguration(PromptMixin):
         self._given_llm = llm
         self._given_callback_manager = options.get("callback_manager")
         self._streaming = options.get("streaming", False)
-        self._structure = ObjectStructure(output_cls) if output_cls is not None else None
+        schema = options.get("output_schema")
+        if output_cls is not None and schema is not None:
+            raise InvalidOption("output_schema", "a schema", "none beside output_cls")
+        self._structure: AnswerStructure | None = None
+        if output_cls is not None:
+            self._structure = ObjectStructure(output_cls)
+        elif schema is not None:
+            self._structure = SchemaStructure(schema)
+        self.think = options.get("think")
+        self.style = options.get("style") or AnswerStyle()
         self._text_helper = options.get("prompt_helper")
         self._chat_helper = options.get("chat_prompt_helper")
         self._multimodal = options.get("multimodal", False)
@@ -75,6 +85,11 @@ class SynthesizerConfiguration(PromptMixin):
         if self._llm is None and self.needs_llm:
             return Settings.needed_llm(type(self).__name__)
         return self._llm
+
+    @property
+    def writes_text(self) -> bool:
+        """Whether every call's answer is text, and none an object."""
+        return self._structure is None
 
     @property
     def callback_manager(self) -> CallbackManager | None:
@@ -122,7 +137,7 @@ class SynthesizerConfiguration(PromptMixin):
             self._chat_helper.image_tokens if self._chat_helper else DEFAULT_IMAGE_TOKENS,
             helper.chunk_size_limit if helper else None,
             helper.chunk_overlap_ratio if helper else 0.0,
-            schema_tokens,
+            schema_tokens + (SWITCH_TOKENS if SWITCH in task.sampling.extra else 0),
         )
 
     def _helper(self) -> PromptHelper | ChatPromptHelper | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from responsa.instrumentation import CallbackManager
 from responsa.packing.chat_prompt_helper import ChatPromptHelper
 from responsa.packing.prompt_helper import PromptHelper
-from responsa.prompts import BasePromptTemplate
+from responsa.prompts import AnswerStyle, BasePromptTemplate
 from responsa.schema.errors import InvalidOption
 from responsa.schema.protocols import LLM
 
@@ -66,6 +67,9 @@ def get_response_synthesizer(
     output_cls: type[BaseModel] | None = None,
     language: Literal["auto", "en", "zh"] | None = None,
     empty_response: str | None = None,
+    think: bool | None = None,
+    style: AnswerStyle | None = None,
+    output_schema: Mapping[str, Any] | None = None,
 ) -> BaseSynthesizer:
     """Return the synthesizer of a mode.
 
@@ -91,6 +95,9 @@ def get_response_synthesizer(
         output_cls: A Pydantic model of the answer.
         language: The language of prompts and fixed sentences.
         empty_response: What a response without passages prints.
+        think: Whether the model is to reason before it answers; None leaves it to the model.
+        style: For whom, at which length and with which wishes the answer is written.
+        output_schema: A JSON schema of the answer, in place of `output_cls`.
 
     Raises:
         InvalidOption: There is no such mode.
@@ -119,8 +126,12 @@ def get_response_synthesizer(
         "output_cls": output_cls,
         "language": language,
         "empty_response": empty_response,
+        "think": think,
+        "style": style,
+        "output_schema": output_schema,
     }
     options = {name: value for name, value in given.items() if value is not None and value is not False}
-    if use_async is False and "use_async" in cls.accepts:
-        options["use_async"] = False
+    for name, value in (("use_async", use_async), ("think", think)):
+        if value is False and name in cls.accepts:
+            options[name] = False
     return cls(llm, **options)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from responsa.instrumentation import CallbackManager
 from responsa.packing.chat_prompt_helper import ChatPromptHelper
 from responsa.packing.prompt_helper import PromptHelper
-from responsa.prompts import BasePromptTemplate
+from responsa.prompts import AnswerStyle, BasePromptTemplate
 
 from .type import ResponseMode
 
@@ -29,6 +30,9 @@ class SynthesizerOptions(TypedDict, total=False):
     concurrency: int | None
     language: Literal["auto", "en", "zh"] | None
     empty_response: str | None
+    think: bool | None
+    style: AnswerStyle | None
+    output_schema: Mapping[str, Any] | None
 
 
 class SynthesisOptions(SynthesizerOptions, total=False):
@@ -53,4 +57,7 @@ OPTIONS_WITHOUT_CALLS: Final = ALL_OPTIONS - {
     "chat_prompt_helper",
     "use_async",
     "concurrency",
+    "think",
+    "style",
+    "output_schema",
 }

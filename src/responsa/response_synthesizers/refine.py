@@ -110,6 +110,10 @@ class Refine(BaseSynthesizer):
         self._first_structure: Structure | None = decision if structured_answer_filtering else self._structure
         self._refine_structure: Structure | None = decision if decides else self._structure
 
+    @property
+    def writes_text(self) -> bool:
+        return self._first_structure is None and self._refine_structure is None
+
     def exact_plan(self) -> bool:
         return self._refine_structure is None
 

@@ -16,6 +16,7 @@ from responsa.schema.pydantic_response import PydanticResponse
 from responsa.schema.response import Outcome, Response
 
 from .task import Answer, Task
+from .thinking import with_style
 
 if TYPE_CHECKING:
     from .base import BaseSynthesizer
@@ -61,6 +62,9 @@ def respond(
 def _answer(
     synthesizer: BaseSynthesizer, task: Task, sources: Sequence[NodeWithScore], recorder: Recorder
 ) -> Program[tuple[Answer, tuple[SourceCoverage, ...]]]:
+    if synthesizer.needs_llm:
+        style, think = synthesizer.style, synthesizer.think
+        task = yield from with_style(task, style, think, writes_text=synthesizer.writes_text)
     result = yield from synthesizer.program(task)
     answer = result if isinstance(result, Answer) else Answer(result.strip())
     for stage, limit in _cut_stages(recorder).items():

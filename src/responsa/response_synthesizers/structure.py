@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from responsa.schema.errors import StructuredOutputFailed
+from responsa.schema.errors import InvalidOption, MissingExtra, StructuredOutputFailed
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -24,7 +25,7 @@ class Reply:
     """
 
     text: str
-    value: BaseModel | None = None
+    value: BaseModel | dict[str, Any] | None = None
     satisfied: bool = True
     planned: bool = False
 
@@ -79,16 +80,55 @@ class ObjectStructure(Structure):
 
     def partial(self, text: str) -> BaseModel | None:
         """Return the object as far as an unfinished `text` holds it, unchecked; None before it has begun."""
-        from pydantic_core import from_json
+        fields = _partial_fields(text)
+        return self.output_cls.model_construct(**fields) if fields is not None else None
 
-        start = text.find("{")
-        if start < 0:
-            return None
+
+class SchemaStructure(Structure):
+    """The form of a JSON schema, whose objects are dictionaries.
+
+    Args:
+        schema: The schema; it must describe an object, and refer to nothing outside itself.
+
+    Raises:
+        InvalidOption: It is no such schema.
+        MissingExtra: The package that checks objects is not installed.
+    """
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
         try:
-            fields = from_json(text[start:], allow_partial="trailing-strings")
-        except ValueError:
-            return None
-        return self.output_cls.model_construct(**fields) if isinstance(fields, dict) else None
+            from jsonschema_rs import ReferencingError, RegexOptions, ValidationError, validator_for
+        except ImportError as error:
+            raise MissingExtra("jsonschema-rs", "server") from error
+        if schema.get("type") != "object":
+            raise InvalidOption("output_schema", schema.get("type"), 'a schema with "type": "object"')
+        try:
+            # A schema may come from anyone: nothing is fetched for it, and no pattern can take long.
+            self._validator = validator_for(dict(schema), offline=True, pattern_options=RegexOptions())
+        except (ValueError, TypeError, RecursionError, ReferencingError, ValidationError) as error:
+            reason = str(error).splitlines()[0][:200]
+            raise InvalidOption("output_schema", "a schema", f"a valid one ({reason})") from error
+        super().__init__(dict(schema))
+
+    def read(self, text: str) -> Reply:
+        import json
+
+        from jsonschema_rs import ValidationError
+
+        try:
+            value = json.loads(_object_text(text))
+            self._validator.validate(value)
+        except (ValueError, RecursionError) as error:
+            reason = error.message if isinstance(error, ValidationError) else str(error)
+            raise StructuredOutputFailed(reason[:500], text) from error
+        return Reply(json.dumps(value, ensure_ascii=False), value)
+
+    def partial(self, text: str) -> dict[str, Any] | None:
+        """Return the object as far as an unfinished `text` holds it, unchecked; None before it has begun."""
+        return _partial_fields(text)
+
+
+AnswerStructure: TypeAlias = ObjectStructure | SchemaStructure
 
 
 class DecisionStructure(Structure):
@@ -98,7 +138,7 @@ class DecisionStructure(Structure):
         answer: The answer's own form; None for text.
     """
 
-    def __init__(self, answer: ObjectStructure | None = None) -> None:
+    def __init__(self, answer: AnswerStructure | None = None) -> None:
         form = answer.schema if answer is not None else {"type": "string"}
         definitions = {"$defs": form["$defs"]} if "$defs" in form else {}
         super().__init__(
@@ -127,6 +167,19 @@ class DecisionStructure(Structure):
         if not isinstance(answer, str) and satisfied:
             raise StructuredOutputFailed("answer: a text is missing", text)
         return Reply(answer.strip() if isinstance(answer, str) else "", satisfied=satisfied)
+
+
+def _partial_fields(text: str) -> dict[str, Any] | None:
+    from pydantic_core import from_json
+
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        fields = from_json(text[start:], allow_partial="trailing-strings")
+    except ValueError:
+        return None
+    return fields if isinstance(fields, dict) else None
 
 
 def _object_text(text: str) -> str:

@@ -11,7 +11,7 @@ from responsa.packing.passages import EMPTY, Pack, Passage
 from responsa.prompts import BasePromptTemplate, DefaultPrompts
 from responsa.schema.completions import Sampling
 from responsa.schema.errors import InvalidOption
-from responsa.schema.messages import ChatMessage, ImageBlock, MessageRole, TextBlock
+from responsa.schema.messages import ChatMessage, ContentBlock, MessageRole, TextBlock
 from responsa.schema.protocols import LLM
 from responsa.schema.response import AnswerItem
 
@@ -28,6 +28,8 @@ class Task:
         variables: Further template variables.
         llm: The LLM, for templates that depend on it.
         history: The conversation before the question; its system messages join the template's.
+        closing: What ends the last user message of every prompt: how the answer is to be written.
+        marked_reasoning: Whether that asks the model to reason first, between markers.
     """
 
     query_str: str
@@ -37,6 +39,8 @@ class Task:
     variables: Mapping[str, Any] = field(default_factory=dict)
     llm: LLM | None = None
     history: tuple[ChatMessage, ...] = ()
+    closing: str = ""
+    marked_reasoning: bool = False
 
     def messages(self, template: BasePromptTemplate, pack: Pack = EMPTY, **values: str) -> Messages:
         """Fill a template with the question, a pack, the caller's variables and `values`.
@@ -56,8 +60,10 @@ class Task:
         )
         if self.history:
             messages = _with_history(messages, self.history)
+        if self.closing:
+            messages = _with_blocks(messages, (TextBlock(f"\n{self.closing}"),))
         media = () if blocks.shown else pack.media
-        return tuple(_with_media(messages, media) if media else messages)
+        return tuple(_with_blocks(messages, media) if media else messages)
 
 
 RESERVED_VARIABLES: Final = frozenset(["query_str", "context_str", "context_msg", "context_messages", "llm"])
@@ -89,10 +95,11 @@ def _with_history(messages: list[ChatMessage], history: tuple[ChatMessage, ...])
     return head + spoken
 
 
-def _with_media(messages: list[ChatMessage], media: tuple[ImageBlock, ...]) -> list[ChatMessage]:
+def _with_blocks(messages: list[ChatMessage], more: tuple[ContentBlock, ...]) -> list[ChatMessage]:
+    """Return the messages with more at the end of the last one of the user."""
     last = max(n for n, message in enumerate(messages) if message.role is MessageRole.USER or n == 0)
     shown = messages[last]
-    blocks = (*shown.blocks, *media)
+    blocks = (*shown.blocks, *more)
     messages[last] = ChatMessage(shown.role, blocks=blocks, additional_kwargs=shown.additional_kwargs)
     return messages
 

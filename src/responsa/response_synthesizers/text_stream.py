@@ -9,13 +9,13 @@ from typing import Any
 from responsa.schema.events import Done, Event, TextDelta
 from responsa.schema.response import Response
 
-from .structure import ObjectStructure
+from .structure import AnswerStructure
 
 
 class _Pieces:
     """Tells what of each event belongs to the final answer; with a structure, the object as far as it has come."""
 
-    def __init__(self, structure: ObjectStructure | None) -> None:
+    def __init__(self, structure: AnswerStructure | None) -> None:
         self._structure = structure
         self._given = ""
 
@@ -44,7 +44,7 @@ class _Pieces:
 
 
 def text_pieces(
-    events: Generator[Event, None, None], structure: ObjectStructure | None = None
+    events: Generator[Event, None, None], structure: AnswerStructure | None = None
 ) -> Generator[Any, None, Response]:
     """Yield the answer's final text as it comes and return the whole response.
 
@@ -65,7 +65,7 @@ def text_pieces(
 
 
 async def atext_pieces(
-    events: AsyncGenerator[Event, None], structure: ObjectStructure | None = None
+    events: AsyncGenerator[Event, None], structure: AnswerStructure | None = None
 ) -> AsyncGenerator[Any, None]:
     """Yield the answer's final text as it comes, and last the whole response; see `text_pieces`."""
     pieces = _Pieces(structure)

@@ -24,6 +24,7 @@ class LLMCall:
         hold_back: Told the text so far and whether it has ended, says whether it must not be shown (yet): a refusal
             is not, where an answer is there already.
         item: Which of several independent answers it is, from 0; None where there is one.
+        marked_reasoning: Whether the model was asked to reason first, between the markers that `programs` knows.
         prompt_tokens: The measured length of the messages, in tokens.
         most_prompt_tokens: The most they can have, whatever was answered before; None where that is what was measured.
     """
@@ -38,6 +39,7 @@ class LLMCall:
     item: int | None = None
     prompt_tokens: int | None = None
     most_prompt_tokens: int | None = None
+    marked_reasoning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

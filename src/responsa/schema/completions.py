@@ -121,6 +121,8 @@ class LLMMetadata:
         exact_counts: Whether token counts come from the model's own tokenizer.
         prompt_speed: Tokens of a prompt read a second, as last seen; None before.
         output_speed: Tokens written a second, as last seen; None before.
+        reasons: Whether it reasons by itself before it answers, as far as is known.
+        reasoning_switch: Whether its chat template can be told to (`enable_thinking`).
     """
 
     context_window: int
@@ -132,6 +134,8 @@ class LLMMetadata:
     exact_counts: bool = False
     prompt_speed: float | None = None
     output_speed: float | None = None
+    reasons: bool = False
+    reasoning_switch: bool = False
 
     def with_window(self, context_window: int, num_output: int) -> LLMMetadata:
         """Return the same with another window and reserve for an answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -136,6 +137,8 @@ def format_sources(source_nodes: list[NodeWithScore], length: int = 100, *, trim
 
 def _joined(pieces: list[Any]) -> str:
     """Return the text of a stream's pieces; of partial objects, the last one's JSON."""
+    if pieces and isinstance(pieces[-1], dict):
+        return json.dumps(pieces[-1], ensure_ascii=False)
     if pieces and not isinstance(pieces[-1], str):
         return str(pieces[-1].model_dump_json(warnings=False))  # a part of an object need not be valid
     return "".join(pieces)
