@@ -88,6 +88,8 @@ def error_response(error: Exception, scope: Mapping[str, Any]) -> JSONResponse:
     headers: dict[str, str] = {}
     if isinstance(error, kinds.KeyNotAccepted):
         headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, kinds.BodyTooLarge):
+        headers["Connection"] = "close"  # or the rest of the body would be taken in, and thrown away
     pause = getattr(error, "retry_after", None)
     if pause is not None:
         headers["Retry-After"] = str(max(1, round(pause)))

@@ -11,6 +11,7 @@ from starlette.requests import HTTPConnection
 from responsa.schema.errors import EmbedderNotGiven, UnknownIndex
 from responsa.schema.protocols import LLM, Embedder
 
+from .readiness import Readiness
 from .runs.admission import Admission
 from .runs.registry import Runs
 from .security.keys import KeyStore
@@ -102,11 +103,16 @@ class Service:
         self.llm = llm if llm is not None else _model(settings)
         self.indexes = Indexes(settings, indexes)
         self.keys = keys if keys is not None else KeyStore(settings.keys_file)
+        servers = {} if llm is not None else {"model": (settings.api_base, _secret(settings.api_key))}
+        if settings.embed_api_base is not None:
+            servers["embeddings"] = (settings.embed_api_base, _secret(settings.embed_api_key))
+        self.readiness = Readiness(self, servers)
         self.runs = Runs(settings, Admission(self._slots, settings.max_waiting))
 
     async def aclose(self) -> None:
         """Stop what is under way and close connections."""
         await self.runs.aclose()
+        await self.readiness.aclose()
         close = getattr(self.llm, "aclose", None)
         if close is not None:
             await close()

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
@@ -123,7 +124,15 @@ def shown(settings: ServerSettings) -> dict[str, Any]:
     for name in values:
         if isinstance(getattr(settings, name), SecretStr):
             values[name] = "(set)"
+        elif name.endswith("api_base") and values[name] is not None:
+            values[name] = _without_secrets(values[name])
     return values
+
+
+def _without_secrets(address: str) -> str:
+    """Return an address without the name, password and query that may stand in it."""
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from responsa.response_synthesizers import get_response_synthesizer
+from typing import Final
+
+from responsa.prompts import AnswerStyle
+from responsa.response_synthesizers import BaseSynthesizer, ResponseMode, get_response_synthesizer
 from responsa.response_synthesizers.question import checked_question
 from responsa.schema.errors import InvalidRequest
 from responsa.schema.nodes import NodeWithScore, TextNode
@@ -12,8 +15,13 @@ from ..service import Service
 from .turn import Turn
 
 
-async def turn_of(request: AskRequest, service: Service) -> Turn:
+async def turn_of(request: AskRequest, service: Service, mode: ResponseMode | None = None) -> Turn:
     """Return the turn that a request asks for.
+
+    Args:
+        request: The request.
+        service: Who answers.
+        mode: How, in place of the request's own mode.
 
     Raises:
         UnknownIndex: There is no such index.
@@ -21,7 +29,7 @@ async def turn_of(request: AskRequest, service: Service) -> Turn:
         UsageError: The question or an option cannot be used.
     """
     question = checked_question(request.question)
-    synthesizer = get_response_synthesizer(service.llm, response_mode=request.mode)
+    synthesizer = _synthesizer(request, service, request.mode if mode is None else mode)
     index = None
     if request.nodes is not None and request.index is not None:
         raise InvalidRequest(("nodes: not together with index",))
@@ -39,7 +47,20 @@ async def turn_of(request: AskRequest, service: Service) -> Turn:
     )
 
 
-_SHOWN = frozenset(["title", "category", "question", "date"])
+def _synthesizer(request: AskRequest, service: Service, mode: ResponseMode) -> BaseSynthesizer:
+    wishes = request.options
+    style = AnswerStyle(wishes.audience, wishes.length, wishes.instructions)
+    return get_response_synthesizer(
+        service.llm,
+        response_mode=mode,
+        think=request.think,
+        style=None if style == AnswerStyle() else style,
+        output_schema=request.output_schema,
+    )
+
+
+# Of an entry, its question and answer are shown as JSON besides; see `responsa.packing.passages`.
+_SHOWN: Final = frozenset(["title", "category", "date"])
 
 
 def _node(passage: PassageIn) -> NodeWithScore:

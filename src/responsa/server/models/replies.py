@@ -177,3 +177,87 @@ class SearchReply(ReplyModel):
 
     hits: list[HitReply] = Field(description="The hits, best first.")
     seconds: float = Field(description="How long it took.")
+
+
+class PlannedCallReply(ReplyModel):
+    """A call that will be made."""
+
+    stage: str = Field(description="What it is for.")
+    prompt_tokens: int = Field(description="Its prompt's length; the most it can have where it holds an answer.")
+    max_tokens: int = Field(description="The most tokens it may write.")
+    hits: list[int] = Field(description="The numbers of the hits it shows.")
+    wave: int = Field(description="Calls of the same number may run together.")
+
+
+class PlanDetail(ReplyModel):
+    """The calls of an answer, known before any model is asked."""
+
+    exact: bool = Field(description="Whether exactly these calls will be made; else they are the most.")
+    prompt_tokens: int = Field(description="The prompts' tokens together.")
+    max_tokens: int = Field(description="The most tokens that may be written together.")
+    calls: list[PlannedCallReply] = Field(description="The calls, in order.")
+
+
+class PlanReply(ReplyModel):
+    """What an answer would take."""
+
+    question: str = Field(description="The question.")
+    mode: str = Field(description="How the answer would be made.")
+    plan: PlanDetail
+    hits: list[HitReply] = Field(description="What it would be made from, with how much of each would be shown.")
+    related: list[HitReply] = Field(description="Further hits.")
+
+
+class ModeReply(ReplyModel):
+    """One way of answering, beside others."""
+
+    mode: str = Field(description="The way.")
+    outcome: Literal["answered", "no_sources", "refused", "step_failed", "failed"] = Field(
+        description="How it came out."
+    )
+    answer: str = Field(description="The answer.")
+    items: list[ItemReply] = Field(description="The independent answers of the accumulate modes.")
+    value: Any = Field(description="The object, where a schema was given.")
+    citations: list[CitationReply] = Field(description="The answer's sentences tied to their hits.")
+    calls: int = Field(description="How many calls it took.")
+    usage: UsageReply = Field(description="Their tokens.")
+    seconds: float = Field(description="How long it took.")
+    first_text_seconds: float | None = Field(description="How long until the first words of the answer.")
+    warnings: list[WarningReply] = Field(description="What the reader should know.")
+    error: ErrorDetail | None = Field(description="What it failed with, if it did.")
+
+
+class CompareReply(ReplyModel):
+    """The same question answered in several ways."""
+
+    answer_id: str = Field(description="The comparison's identity.")
+    outcome: Literal["answered"] = Field(description="Always answered; each way has its own outcome.")
+    question: str = Field(description="The question.")
+    hits: list[HitReply] = Field(description="What all answers were made from.")
+    modes: list[ModeReply] = Field(description="The ways, in the order asked for.")
+
+
+class RewriteReply(ReplyModel):
+    """What to search for."""
+
+    answer_id: str = Field(description="The rewriting's identity.")
+    outcome: Literal["answered"] = Field(description="Always answered.")
+    question: str = Field(description="The message as it was written.")
+    rewritten: str = Field(description="What to search for; the message itself where nothing had to be rewritten.")
+    changed: bool = Field(description="Whether it is another text than the message.")
+    warnings: list[WarningReply] = Field(description="Why a rewriting was not used, if so.")
+
+
+class CheckReply(ReplyModel):
+    """Whether one part can be used."""
+
+    name: str = Field(description="model, embeddings, or index: and its name.")
+    ready: bool = Field(description="Whether it can be used.")
+    reason: str = Field(description="Why not; empty if it can.")
+
+
+class ReadyReply(ReplyModel):
+    """Whether the service can answer."""
+
+    ready: bool = Field(description="Whether every part can be used.")
+    checks: list[CheckReply] = Field(description="Its parts.")

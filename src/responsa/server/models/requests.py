@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from responsa.prompts.style import MAX_INSTRUCTIONS
 from responsa.response_synthesizers.question import MAX_QUESTION_CHARACTERS
 from responsa.response_synthesizers.type import ResponseMode
 
@@ -36,9 +37,21 @@ class PassageIn(RequestModel):
         default_factory=dict,
         max_length=64,
         description="What is known of it: url, title, category, question, answer, full_answer, summary, date, or "
-        "anything else. The model is shown title, category, question, date.",
+        "anything else. The model is shown title, category and date; of a passage with a question, that too.",
     )
     score: float | None = Field(None, allow_inf_nan=False, description="How well it matched.")
+
+
+class AnswerOptions(RequestModel):
+    """How the answer is to be written."""
+
+    audience: Literal["general", "expert"] | None = Field(default=None, description="Whom it is for.")
+    length: Literal["brief", "detailed"] | None = Field(default=None, description="How long it is to be.")
+    instructions: str = Field(
+        default="",
+        max_length=MAX_INSTRUCTIONS,
+        description="The reader's own wishes; they change how it is written, not what it rests on.",
+    )
 
 
 class AskRequest(RequestModel):
@@ -53,6 +66,14 @@ class AskRequest(RequestModel):
         Field(max_length=1000, description="The passages to answer from; nothing is searched then."),
     ] = None
     max_tokens: int | None = Field(None, ge=1, le=100_000, description="The most tokens a call may write.")
+    think: bool | None = Field(
+        None,
+        description="Whether the model reasons before it answers, apart from the answer; null leaves it to the model.",
+    )
+    options: AnswerOptions = Field(default_factory=AnswerOptions, description="How the answer is to be written.")
+    output_schema: dict[str, Any] | None = Field(
+        None, max_length=64, description='A JSON schema ("type": "object") that the answer must follow.'
+    )
 
 
 class AnswerRequest(AskRequest):
@@ -71,3 +92,26 @@ class SearchRequest(RequestModel):
     by: Literal["hybrid", "meaning", "words"] = Field(
         "hybrid", description="Search by meaning, by words, or by both together."
     )
+
+
+class CompareRequest(AskRequest):
+    """A question to be answered in several ways from the same hits."""
+
+    modes: Annotated[
+        tuple[ResponseMode, ...], Field(min_length=1, max_length=9, description="The ways, in this order.")
+    ] = (ResponseMode.COMPACT, ResponseMode.REFINE, ResponseMode.TREE_SUMMARIZE)
+    stream: bool = Field(False, description="Whether to send an event for each way as it begins and ends.")
+
+
+class MessageIn(RequestModel):
+    """A message of a conversation."""
+
+    role: Literal["user", "assistant"] = Field(description="Who spoke.")
+    content: str = Field(max_length=MAX_QUESTION_CHARACTERS, description="What was said.")
+
+
+class RewriteRequest(RequestModel):
+    """A follow-up message, and the conversation before it."""
+
+    question: Question
+    history: Annotated[tuple[MessageIn, ...], Field(max_length=200, description="The conversation, oldest first.")] = ()

@@ -6,8 +6,14 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from . import answers, health, search
+from . import answers, health, planning, rewriting, search
 
 __all__ = ["ROUTERS"]
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (health.router, answers.router, search.router)
+ROUTERS: Final[tuple[APIRouter, ...]] = (
+    health.router,
+    answers.router,
+    search.router,
+    rewriting.router,
+    planning.router,
+)

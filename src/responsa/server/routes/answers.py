@@ -18,19 +18,18 @@ from ..runs.replies import EventStream, WholeAnswer
 from ..security.bearer import Caller, caller_with
 from ..security.keys import Scope
 from ..service import service_of
-from .documented import failures
+from .documented import EVENT_STREAM, failures
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 
 Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
 AnswerId = Annotated[str, Path(max_length=64, description="The answer's identity, as its first event names it.")]
-_STREAM = {"text/event-stream": {"schema": {"type": "string", "description": "Events; see docs/http-api.md."}}}
 
 
 @router.post(
     "/answer",
     response_model=AnswerReply,
-    responses={200: {"content": _STREAM}, **failures(404, 409, 502, 503, 504)},
+    responses={200: {"content": EVENT_STREAM}, **failures(404, 409, 502, 503, 504)},
 )
 async def answer(body: AnswerRequest, request: Request, caller: Reader) -> Response:
     """Answer a question from an index or from the passages given."""
@@ -52,7 +51,7 @@ async def answer(body: AnswerRequest, request: Request, caller: Reader) -> Respo
 @router.get(
     "/answers/{answer_id}/events",
     response_class=Response,
-    responses={200: {"content": _STREAM}, **failures(404)},
+    responses={200: {"content": EVENT_STREAM}, **failures(404)},
 )
 async def events(
     answer_id: AnswerId,

@@ -6,6 +6,11 @@ from typing import Any, Final
 
 from ..models.replies import ErrorReply
 
+EVENT_STREAM: Final = {
+    "text/event-stream": {
+        "schema": {"type": "string", "description": "Events, with stream=true; see docs/http-api.md."}
+    }
+}
 _MEANINGS: Final = {
     401: "No key, or one that is not accepted.",
     403: "The key, or the page the request comes from, may not do that.",

@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from responsa.schema.errors import AnswerNotFound
-from responsa.schema.events import Event
 
 from ..settings import ServerSettings
 from .admission import Admission
@@ -40,7 +39,7 @@ class Runs:
 
     def start(
         self,
-        events: Callable[[], AsyncGenerator[Event, None]],
+        events: Callable[[], AsyncGenerator[Any, None]],
         make_writer: Callable[[str], Writer],
         *,
         owner: str,

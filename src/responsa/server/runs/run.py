@@ -10,7 +10,7 @@ from contextlib import aclosing, nullcontext
 from typing import Any, Final, Protocol
 
 from responsa.schema.errors import AnswerStopped
-from responsa.schema.events import ErrorRaised, Event
+from responsa.schema.events import ErrorRaised
 
 from ..errors import error_body, note
 from .admission import Admission, Ticket
@@ -21,7 +21,7 @@ from .subscription import Subscription
 class Writer(Protocol):
     """Turns a run's events into the names and JSON of server-sent events."""
 
-    def write(self, event: Event) -> tuple[str, str] | None:
+    def write(self, event: Any) -> tuple[str, str] | None:
         """Return an event's name and its JSON in one line; None for one that listeners are not told."""
         ...
 
@@ -54,7 +54,7 @@ class Run:
         run_id: str,
         *,
         owner: str,
-        events: Callable[[], AsyncGenerator[Event, None]],
+        events: Callable[[], AsyncGenerator[Any, None]],
         writer: Writer,
         admission: Admission | None,
         language: str,
