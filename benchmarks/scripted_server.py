@@ -1,7 +1,7 @@
 """A model server that streams a fixed answer at a fixed pace: `python scripted_server.py TOKENS TOKENS_A_SECOND`.
 
 It prints its port, and ends when its standard input closes. Every token is an event of its own, with the fields
-llama-server sends; its text is the time it was sent at (monotonic seconds, which all processes of a machine share).
+llama-server sends; its text is the time it was sent at (monotonic microseconds, the same for all processes).
 All streams get their tokens in one beat, so that the server itself costs little.
 """
 
@@ -58,7 +58,7 @@ class Answers:
         """Give every answer its next token, for ever."""
         begin, beats = time.monotonic(), 0
         while True:
-            piece = token(f"{time.monotonic():.6f} ")
+            piece = token(f"{time.monotonic_ns() // 1000} ")
             for writer, (left, ended) in list(self.under_way.items()):
                 if left and not writer.is_closing():
                     writer.write(piece)

@@ -44,6 +44,7 @@ def server_config(service: Service) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         ws="none",
+        loop="asyncio",  # uvloop's sockets cannot be shut down, which is how a call's deadline ends a read
         timeout_graceful_shutdown=10,
     )
 
