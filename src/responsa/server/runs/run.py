@@ -140,7 +140,9 @@ class Run:
                     append(name, data)
 
     def _fail(self, error: Exception) -> None:
-        """End with the error; what came before stays."""
+        """End with the error; what came before stays, and an end that was written already is the end."""
+        if self.result:
+            return
         self.error = error
         body = error_body(error, self._language)
         self.log.append("error", _json({"error": body}))
