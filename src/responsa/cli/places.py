@@ -51,9 +51,3 @@ def shown_path(path: str) -> str:
 def documents_of(sources: list[NodeWithScore] | tuple[NodeWithScore, ...]) -> int:
     """Return how many documents the passages come from."""
     return len({source.node.ref_doc_id or source.metadata.get("file_path") or source.node_id for source in sources})
-
-
-def excerpt(text: str, characters: int) -> str:
-    """Return a text in one line, cut after so many characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= characters else line[:characters].rstrip() + "…"

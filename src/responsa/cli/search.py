@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from typer import Argument, Context, Option
 
 from responsa.schema.errors import InvalidOption
+from responsa.schema.excerpts import excerpt
 
 from .options import (
     DEFAULT_INDEX,
@@ -61,5 +62,5 @@ def search(
         terminal.write(f"[{number}] {places.title(source)}", "bold", end="")
         terminal.write("" if source.score is None else f"  {source.score:.4f}", "dim")
         terminal.write(f"    {places.place(source, terminal)}", "dim")
-        terminal.write(f"    {places.excerpt(source.text, EXCERPT_CHARACTERS)}")
+        terminal.write(f"    {excerpt(source.text, EXCERPT_CHARACTERS)}")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from responsa.schema.citations import Citation
+from responsa.schema.excerpts import excerpt
 from responsa.schema.plans import Shown
 from responsa.schema.response import Response
 
@@ -36,7 +37,7 @@ def write_sources(response: Response, terminal: Terminal) -> None:
             terminal.write(f"    {places.place(source, terminal)}", "dim")
         for citation in quotes:
             terminal.write(f"    {places.place(source, terminal, citation.quote)}", "dim")
-            quote = terminal.text("quote", text=places.excerpt(citation.quoted, QUOTE_CHARACTERS))
+            quote = terminal.text("quote", text=excerpt(citation.quoted, QUOTE_CHARACTERS))
             weak = " " + terminal.text("weak") if citation.support < WEAK_SUPPORT else ""
             terminal.write(f"    {quote}", end="")
             terminal.write(weak, "yellow")

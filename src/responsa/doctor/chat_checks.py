@@ -8,11 +8,13 @@ from typing import Any, Final
 from ..llms.openai_like import DEFAULT_CONTEXT_WINDOW
 from ..llms.structured import PROMPT, ways_of
 from ..schema.errors import RequestRefused, ServerError, ServerTimeout
+from ..schema.excerpts import excerpt
 from .chat_seen import COLOURS, ChatSeen
 from .finding import Finding, fault, not_checked, ok, warning
 from .probing import IN_TEXT, StreamSeen, Tried
 
 # Below this a slot has little room for passages, in tokens.
+SHOWN_CHARACTERS: Final = 80
 SMALL_WINDOW: Final = 2048
 # A server that keeps an answer back sends its pieces within this share of the time that the answer took.
 BURST: Final = 0.02
@@ -71,7 +73,7 @@ def check_json_schema(seen: ChatSeen) -> Finding:
         case StreamSeen(text=""):
             return not_checked("json_schema", "schema_undecided")
         case StreamSeen() as answer:
-            return warning("json_schema", "schema_ignored", text=excerpt(answer.text))
+            return warning("json_schema", "schema_ignored", text=excerpt(answer.text, SHOWN_CHARACTERS))
     return _unanswered("json_schema", seen.schema)
 
 
@@ -128,12 +130,6 @@ def output_speed(answer: StreamSeen) -> float | None:
     taken = answer.arrivals[-1] - answer.arrivals[0]
     pieces = (tokens or len(answer.arrivals)) - 1
     return pieces / taken if taken > 0 and pieces >= FEWEST_PIECES else None
-
-
-def excerpt(text: str, characters: int = 80) -> str:
-    """Return the beginning of a text in one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= characters else line[: characters - 1] + "…"
 
 
 def _follows(answer: StreamSeen) -> bool:

@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 from ..schema.errors import RequestRefused, ServerError, ServerTimeout
-from .chat_checks import excerpt
+from ..schema.excerpts import excerpt
+from .chat_checks import SHOWN_CHARACTERS
 from .chat_seen import ChatSeen, RolesSeen
 from .finding import Finding, fault, not_checked, ok, warning
 from .probing import StreamSeen
@@ -48,7 +49,7 @@ def check_template_echo(seen: ChatSeen) -> Finding:
     """Show what the model writes when messages come as one plain text, as with `is_chat_model=False`."""
     match seen.echo:
         case StreamSeen() as echo:
-            text = excerpt(echo.text)
+            text = excerpt(echo.text, SHOWN_CHARACTERS)
         case RequestRefused() as error if seen.is_chat_model:
             return ok("template_echo", "no_completions", status=error.status)
         case ServerTimeout() as error:

@@ -11,6 +11,7 @@ from ..http.missing_v1 import with_v1_hint
 from ..http.timeouts import Timeout
 from ..http.window_messages import is_input_too_large
 from ..schema.errors import ContextWindowExceeded, InputTooLong, InvalidOption, RequestRefused, ServerError
+from ..schema.excerpts import excerpt
 from .base import BaseEmbedding
 from .vectors import read_vectors
 
@@ -123,9 +124,8 @@ class OpenAILikeEmbedding(BaseEmbedding):
     ) -> Exchange[list[list[float]]]:
         """Embed a refused batch by halves: either each fits, or the text that is too long is found."""
         if len(batch) == 1:
-            excerpt = " ".join(batch[0][: 2 * EXCERPT_CHARACTERS].split())[:EXCERPT_CHARACTERS]
             message = error.message if isinstance(error, RequestRefused) else error.render()
-            raise InputTooLong(error.url, start, excerpt, message) from error
+            raise InputTooLong(error.url, start, excerpt(batch[0], EXCERPT_CHARACTERS), message) from error
         middle = len(batch) // 2
         vectors: list[list[float]] = []
         for place, half in ((start, batch[:middle]), (start + middle, batch[middle:])):

@@ -19,7 +19,7 @@ from ..schema.errors import (
     ServerError,
     ServerLoading,
 )
-from .messages import excerpt
+from .messages import excerpt_of
 from .window_messages import is_input_too_large, window_overrun
 
 RETRIED_STATUSES: Final = frozenset({408, 409, 429, 500, 502, 503, 504})
@@ -49,7 +49,7 @@ def error_object(body: bytes) -> tuple[dict[str, Any], str]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        return {}, excerpt(body)
+        return {}, excerpt_of(body)
     return error_fields(value)
 
 
@@ -120,7 +120,7 @@ def _quoted(message: str) -> str:
         parts = message.split(quote)
         if len(parts) >= 3 and parts[1]:
             return parts[1]
-    return "?"
+    return ""
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

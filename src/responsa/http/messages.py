@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from ..schema.errors import BadResponse, ServerError
+from ..schema.excerpts import excerpt
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,13 @@ class Reply:
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError) as error:
-            raise BadResponse(self.url, f"not JSON: {excerpt(self.body)!r}") from error
+            raise BadResponse(self.url, f"not JSON: {excerpt_of(self.body)!r}") from error
 
     def object(self) -> dict[str, Any]:
         """Return the body read as a JSON object; raises `BadResponse` when it is not."""
         value = self.json()
         if not isinstance(value, dict):
-            raise BadResponse(self.url, f"not a JSON object: {excerpt(self.body)!r}")
+            raise BadResponse(self.url, f"not a JSON object: {excerpt_of(self.body)!r}")
         return value
 
 
@@ -58,9 +59,9 @@ def encode_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-def excerpt(body: bytes, limit: int = 200) -> str:
-    """Return the first `limit` characters of a body for an error message."""
-    return " ".join(body[: limit * 4].decode("utf-8", "replace").split())[:limit]
+def excerpt_of(body: bytes, characters: int = 200) -> str:
+    """Return a body's beginning in one line, for an error message."""
+    return excerpt(body[: 16 * characters].decode("utf-8", "replace"), characters)
 
 
 @dataclass(frozen=True, slots=True)

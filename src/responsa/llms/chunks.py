@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..http.failures import error_fields, failure_of_error, status_of_error
-from ..http.messages import excerpt
+from ..http.messages import excerpt_of
 from ..http.sse import DONE
 from ..schema.completions import Delta, Finish, StreamItem, Timings, Usage
 from ..schema.errors import BadResponse, ServerError, StreamInterrupted
@@ -149,7 +149,7 @@ class ChunkReader:
         return self._model is not None and not (chunk.get("usage") or chunk.get("timings") or chunk.get("error"))
 
     def _nonsense(self, data: bytes) -> BadResponse:
-        return BadResponse(self.url, f"not a chunk of an answer: {excerpt(data)!r}")
+        return BadResponse(self.url, f"not a chunk of an answer: {excerpt_of(data)!r}")
 
     def _pieces(self, text: str, reasoning: str) -> list[StreamItem]:
         if self._first is None:

@@ -11,6 +11,7 @@ from typing import Any
 from .calls import CallRecord
 from .citations import Citation
 from .completions import Usage
+from .excerpts import excerpt
 from .nodes import NodeWithScore
 from .notices import Notice
 from .plans import SourceCoverage
@@ -129,8 +130,7 @@ def format_sources(source_nodes: list[NodeWithScore], length: int = 100, *, trim
     def shown(text: str) -> str:
         if not trim_text:
             return text
-        line = " ".join(text.split())
-        return line if len(line) <= length else line[: max(length - 3, 1)].rstrip() + "..."
+        return excerpt(text, length, mark="...")
 
     return "\n\n".join(f"> Source (Doc id: {source.node_id}): {shown(source.text)}" for source in source_nodes)
 

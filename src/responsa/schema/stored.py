@@ -7,6 +7,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
+from .excerpts import excerpt
 from .messages import ChatMessage, MessageRole
 
 MessageStatus: TypeAlias = Literal["complete", "partial", "interrupted"]
@@ -95,5 +96,4 @@ def title_of(message: StoredMessage) -> str:
     """Return the title a session takes from a message: the beginning of a user's text, else nothing."""
     if message.role is not MessageRole.USER:
         return ""
-    words = " ".join(message.content[: 4 * TITLE_LENGTH].split())
-    return words if len(words) <= TITLE_LENGTH else words[: TITLE_LENGTH - 1].rstrip() + "…"
+    return excerpt(message.content, TITLE_LENGTH)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from responsa.retrieval.splitting.structure import TITLE_PATH_SEPARATOR
+from responsa.schema.excerpts import excerpt
 from responsa.schema.identity import fingerprint
 
 from .encodings import decode
@@ -95,11 +96,7 @@ def _part(entry: dict[str, str], key: str, source: SourceFile) -> Part:
             texts.append(entry[name])
     if len(entry.get("summary", "")) > LONGEST_FIELD:
         texts.append(entry["summary"])
-    title = _shortened(entry.get("title", source.stem))
-    path = [title, *([_shortened(entry["question"])] if "question" in entry else [])]
+    title = excerpt(entry.get("title", source.stem), _LONGEST_TITLE)
+    path = [title, *([excerpt(entry["question"], _LONGEST_TITLE)] if "question" in entry else [])]
     fields = {name: text for name, text in entry.items() if len(text) <= LONGEST_FIELD}
     return Part("\n\n".join(texts), {**fields, "title": title, "title_path": TITLE_PATH_SEPARATOR.join(path)}, key)
-
-
-def _shortened(title: str) -> str:
-    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"

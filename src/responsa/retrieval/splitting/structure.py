@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from responsa.schema.excerpts import excerpt
+
 LONGEST_HEADING: Final = 120
 TITLE_PATH_SEPARATOR: Final = " › "
 
@@ -92,8 +94,8 @@ def plain_heading(title: str) -> str:
     title = re.sub(r"<[^<>]{0,200}>", "", title)
     title = re.sub(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])", r"\1", title)
     title = re.sub(r"[ \t]*\{#[^{}]*\}[ \t]*\Z", "", title)
-    title = " ".join(re.sub(r"(\*{1,3}|`+|(?<!\w)_{1,2}(?=\S))(.+?)\1", r"\2", title).split())
-    return title if len(title) <= LONGEST_HEADING else title[: LONGEST_HEADING - 1] + "…"
+    title = re.sub(r"(\*{1,3}|`+|(?<!\w)_{1,2}(?=\S))(.+?)\1", r"\2", title)
+    return excerpt(title, LONGEST_HEADING)
 
 
 def front_matter(text: str) -> str:
