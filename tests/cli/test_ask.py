@@ -160,7 +160,7 @@ class BreakingLLM(ScriptedLLM):
 
     def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> Generator[StreamItem, None, None]:
         yield Delta("Up to ei")
-        raise ServerTimeout("http://h/v1", 5.0, "an answer")
+        raise ServerTimeout("http://h/v1", 5.0)
 
 
 def test_what_arrived_before_the_server_died_stays_and_one_line_says_so(responsa: Run) -> None:

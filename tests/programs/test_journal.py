@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from blockbuster import blockbuster_ctx
 from tests.programs.scenes import asking, async_run, call
 
-from responsa.programs import Journal, Program, ask, count, measure, replay, run, stream
+from responsa.programs import Journal, Program, arun, ask, count, measure, replay, run, stream
 from responsa.schema.calls import LLMCall
 from responsa.schema.completions import Sampling
-from responsa.schema.errors import MissingPart, RateLimited
+from responsa.schema.errors import JournalIncomplete, RateLimited
 from responsa.schema.events import TextDelta
 from responsa.schema.messages import ChatMessage, ImageBlock
 from responsa.testing import ScriptedLLM
@@ -69,8 +72,9 @@ def test_the_same_question_asked_twice_keeps_both_answers_in_their_order(run_it:
 def test_another_question_or_way_to_answer_is_another_entry(other: LLMCall) -> None:
     journal = Journal()
     run(asking(call("a")), journal.over(ScriptedLLM("kept")))
-    with pytest.raises(MissingPart, match="not in the journal"):
+    with pytest.raises(JournalIncomplete, match="does not hold the answer to") as caught:
         replay(ask(other), journal)
+    assert caught.value.missing == "answer"
 
 
 def test_a_stage_and_what_is_shown_do_not_change_what_the_model_was_asked() -> None:
@@ -114,7 +118,7 @@ def test_prompts_are_measured_once(run_it: Callable[..., Any]) -> None:
     journal = Journal()
     assert run_it(measure(prompts), journal.over(ScriptedLLM())) == [5, 7, 5]
     assert run_it(measure(prompts), journal.over()) == [5, 7, 5]
-    with pytest.raises(MissingPart):
+    with pytest.raises(JournalIncomplete, match='tokens of the prompt "new"'):
         run_it(measure([(ChatMessage("user", "new"),)]), journal.over())
 
 
@@ -147,3 +151,27 @@ def test_a_line_that_is_no_whole_entry_is_passed_over(path: Path, line: bytes) -
 def test_a_journal_whose_file_is_not_there_yet_starts_empty(path: Path) -> None:
     assert Journal(path).streams == {}
     assert not path.exists()
+
+
+def test_asynchronous_runs_write_the_file_without_blocking_the_loop(path: Path) -> None:
+    llm = ScriptedLLM(["first", "second"])
+
+    def asked() -> Program[list[str]]:
+        yield from count(["some words"])
+        return (yield from asking(call("a"), call("b")))
+
+    async def main() -> list[str]:
+        journal = Journal(path)
+        await arun(asking(), journal.over(llm))  # the first thread of a loop is made here
+        with blockbuster_ctx():
+            return await arun(asked(), journal.over(llm), concurrency=2)
+
+    assert asyncio.run(main()) == ["first", "second"]
+    assert replay(asked(), Journal(path)) == ["first", "second"]
+
+
+def test_threads_that_share_a_journal_write_whole_lines(path: Path) -> None:
+    journal = Journal(path)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: journal.keep_fact(f"{number}", "x" * 5000), range(64)))
+    assert len(Journal(path).facts) == 64

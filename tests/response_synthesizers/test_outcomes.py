@@ -8,7 +8,7 @@ import pytest
 from tests.response_synthesizers.scenes import QUESTION, RESPONDING, codes, passages, synthesized
 
 from responsa.response_synthesizers import BaseSynthesizer, CompactAndRefine, Refine
-from responsa.schema.errors import EmptyQuestion, InvalidOption, MissingPart, QuestionTooLong
+from responsa.schema.errors import EmptyQuestion, InvalidOption, MissingMethod, MissingPart, QuestionTooLong
 from responsa.schema.nodes import NodeWithScore, QueryBundle, TextNode
 from responsa.schema.plans import Shown
 from responsa.schema.response import Outcome, Response
@@ -129,7 +129,7 @@ def test_a_mode_of_ones_own_without_any_method_is_named() -> None:
     class Mine(BaseSynthesizer):
         pass
 
-    with pytest.raises(MissingPart, match="Mine needs a program"):
+    with pytest.raises(MissingMethod, match="Mine does not define program"):
         Mine(ScriptedLLM()).synthesize(QUESTION, passages("a"))
 
 

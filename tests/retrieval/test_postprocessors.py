@@ -12,7 +12,7 @@ from responsa.retrieval.postprocessors import (
     Rerank,
     SimilarityPostprocessor,
 )
-from responsa.schema.errors import InvalidOption, MissingPart, RetrievalFailed
+from responsa.schema.errors import InvalidOption, MissingArgument, RetrievalFailed
 from responsa.schema.nodes import NodeWithScore, QueryBundle, TextNode
 from responsa.schema.protocols import Postprocessor
 
@@ -142,7 +142,7 @@ def test_scores_that_are_none_are_refused(scores: list[float]) -> None:
 
 
 def test_reranking_needs_a_question_and_a_sensible_number() -> None:
-    with pytest.raises(MissingPart):
+    with pytest.raises(MissingArgument):
         Rerank(LengthReranker()).postprocess_nodes([node("a")])
     with pytest.raises(InvalidOption):
         Rerank(LengthReranker(), top_n=0)

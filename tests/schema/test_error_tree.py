@@ -37,6 +37,8 @@ EXAMPLES: list[tuple[str, ResponsaError]] = [
     ("unknown_option", errors.UnknownOption("temprature", "OpenAILike", ("temperature", "top_p"))),
     ("invalid_option", errors.InvalidOption("max_tokens", 0, "a number from 1")),
     ("missing_part", errors.MissingPart("an LLM", "Refine")),
+    ("missing_argument", errors.MissingArgument("the question (query_str)", "Rerank")),
+    ("missing_method", errors.MissingMethod("complete or stream_complete", "MyLLM")),
     ("missing_extra", errors.MissingExtra("lancedb", "local")),
     ("window_too_small", errors.WindowTooSmall(300, (("fixed messages", 280), ("answer, at least", 48)))),
     ("window_above_served", errors.WindowAboveServed(8192, 4096)),
@@ -62,10 +64,11 @@ EXAMPLES: list[tuple[str, ResponsaError]] = [
     ("context_window_exceeded", errors.ContextWindowExceeded(URL, 5000, 4096)),
     ("input_too_long", errors.InputTooLong(URL, 3, "Once upon", "too large to process.")),
     ("bad_response", errors.BadResponse(URL, "not JSON")),
-    ("server_timeout", errors.ServerTimeout(URL, 60.0, "the first token")),
+    ("server_timeout", errors.ServerTimeout(URL, 60.0, silent=True)),
     ("stream_interrupted", errors.StreamInterrupted(URL, "Half an ans", "connection reset")),
     ("structured_output_failed", errors.StructuredOutputFailed("no object", "hello")),
     ("step_failed", errors.StepFailed("refine", "ValueError: no")),
+    ("journal_incomplete", errors.JournalIncomplete("answer", "Where is it?")),
     ("call_budget_exceeded", errors.CallBudgetExceeded(1200, 1000)),
     ("does_not_converge", errors.DoesNotConverge(2, 9)),
     ("retrieval_failed", errors.RetrievalFailed("OSError: gone")),
@@ -98,6 +101,15 @@ ABSTRACT = {ResponsaError, UsageError, RunError, errors.RequestError}
 EACH = pytest.mark.parametrize("error", [error for _, error in EXAMPLES], ids=[code for code, _ in EXAMPLES])
 
 
+# How advice begins.
+ADVICE = re.compile(
+    r"\b(?:Ask|Put|give it|Run|Shorten|Set|Read|Correct|See|Start|Wait|Give|Leave|try again|Change|Split|Is it|Raise|"
+    r"Check|Use|Make|Add|Remove|Rebuild|Ingest|Free|name|see to it|see where|Restore|Install|Name|Define|Known|"
+    r"expected)\b"
+)
+ZH_ADVICE = re.compile(r"请|可用的有|应为|吗")
+
+
 def descendants(cls: type[ResponsaError]) -> Iterator[type[ResponsaError]]:
     yield cls
     for child in cls.__subclasses__():
@@ -106,6 +118,11 @@ def descendants(cls: type[ResponsaError]) -> Iterator[type[ResponsaError]]:
 
 def placeholders(text: str) -> set[str]:
     return set(re.findall(r"\{(\w+)\}", text))
+
+
+def choices(texts: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The texts of one language, the fullest first."""
+    return (texts,) if isinstance(texts, str) else texts
 
 
 def drawn_tree() -> dict[str, str]:
@@ -141,8 +158,18 @@ def test_there_is_a_text_for_every_code_and_none_without_one() -> None:
 def test_texts_are_in_both_languages_and_name_only_what_the_error_carries(error: ResponsaError) -> None:
     texts = ERROR_TEXTS[error.code]
     assert set(texts) == {"en", "zh"}
-    assert placeholders(texts["en"]) == placeholders(texts["zh"])
-    assert placeholders(texts["en"]) <= set(error.details())
+    in_english, in_chinese = (choices(texts[language]) for language in ("en", "zh"))
+    assert [placeholders(text) for text in in_english] == [placeholders(text) for text in in_chinese]
+    carried = set(error.details())
+    assert all(placeholders(text) <= carried for text in in_english)
+
+
+@EACH
+def test_chinese_texts_are_chinese(error: ResponsaError) -> None:
+    for text in choices(ERROR_TEXTS[error.code]["zh"]):
+        said = re.sub(r"\{\w+\}|responsa [a-zA-Z -]+|pip install \S+", "", text)
+        assert not re.search(r"[A-Za-z]{2,}(?: [A-Za-z]+){3,}", said)
+        assert re.search(r"[\u4e00-\u9fff]", said) or not re.search(r"\w", said)
 
 
 @EACH
@@ -151,11 +178,24 @@ def test_a_rendered_error_carries_its_numbers_and_leaves_no_placeholder(error: R
         shown = error.render(language)
         assert shown
         assert not placeholders(shown)
-        for name in placeholders(ERROR_TEXTS[error.code][language]):
+        for name in placeholders(choices(ERROR_TEXTS[error.code][language])[0]) - {"missing"}:  # a code with a text
             value = error.details()[name]
             parts = value if isinstance(value, tuple) else [f"{value:g}" if isinstance(value, float) else str(value)]
-            assert all(part in shown for part in parts)
+            assert all(part.rstrip(".") in shown for part in parts)
     assert str(error) == error.render("en")
+
+
+# What says only that something happened, and leaves what to do to the reason it carries.
+REASON_SAYS_WHAT_TO_DO = {"reading_failed"}
+
+
+@EACH
+def test_every_error_says_what_to_do(error: ResponsaError) -> None:
+    if error.code not in REASON_SAYS_WHAT_TO_DO:
+        for text in choices(ERROR_TEXTS[error.code]["en"]):
+            assert ADVICE.search(text), text
+        for text in choices(ERROR_TEXTS[error.code]["zh"]):
+            assert ZH_ADVICE.search(text), text
 
 
 @EACH
@@ -198,14 +238,30 @@ def test_usage_errors_are_also_the_builtin_that_python_users_catch(error: Except
     [
         (WindowTooSmall(300, (("fixed", 280), ("answer", 48))), "fixed 280; answer 48"),
         (UnknownOption("x", "Refine", ("a", "b")), "Known: a, b."),
-        (UnknownOption("x", "Refine"), "Known: -."),
-        (RateLimited(URL), "try again in ? s"),
+        (UnknownOption("x", "Refine"), "Refine has no x. Leave it out."),
+        (InvalidOption("model", "", "a name"), "model cannot be empty: expected a name."),
+        (RateLimited(URL), "try again later"),
         (RateLimited(URL, 2.5), "try again in 2.5 s"),
-        (StreamInterrupted(URL, "12345", "reset"), "after 5 characters"),
+        (errors.ContextWindowExceeded(URL, 5000, 4096), "counted 5000 tokens, its window has 4096."),
+        (errors.ContextWindowExceeded(URL, None, 4096), "longer than its window of 4096 tokens."),
+        (errors.ContextWindowExceeded(URL, 5000), "counted 5000 tokens, more than its window has."),
+        (errors.ContextWindowExceeded(URL), "refused a prompt that is longer than its window."),
+        (errors.ModelNotFound(URL, "qwen"), "does not serve qwen. Leave the model out"),
+        (errors.ModelNotFound(URL, ""), "does not serve this model."),
+        (errors.RequestRefused(URL, 500, "it is Tuesday."), "(HTTP 500): it is Tuesday. Change"),
+        (errors.RequestRefused(URL, 500), "(HTTP 500) and does not say why."),
+        (errors.EmbeddingMismatch("idx", "e5", 384, "bge"), "not bge. Use"),
+        (errors.ServerTimeout(URL, 60.0, silent=True), "gave no sign for 60 s"),
+        (errors.ServerTimeout(URL, 60.0), "was not done after 60 s"),
+        (errors.JournalIncomplete("tokens", "Where"), 'does not hold the tokens of "Where"'),
+        (StreamInterrupted(URL, "12345", "reset"), "after 5 characters (reset)"),
+        (StreamInterrupted(URL, "12345"), "after 5 characters; they"),
     ],
 )
-def test_numbers_and_lists_are_written_out(error: ResponsaError, part: str) -> None:
+def test_numbers_and_lists_are_written_out_and_what_is_unknown_is_not(error: ResponsaError, part: str) -> None:
     assert part in str(error)
+    assert "?" not in str(error).replace("Is it an OpenAI-compatible server?", "")
+    assert "None" not in error.render("zh") + str(error)
 
 
 def test_what_a_server_says_is_never_scanned_for_placeholders() -> None:
@@ -217,10 +273,10 @@ def test_what_a_server_says_is_never_scanned_for_placeholders() -> None:
 def test_a_reading_reason_has_texts_in_both_languages_that_show_its_detail(reason: str) -> None:
     texts = READING_REASONS[reason]
     assert set(texts) == {"en", "zh"}
-    assert placeholders(texts["en"]) == placeholders(texts["zh"]) <= {"detail"}
+    assert placeholders(str(texts["en"])) == placeholders(str(texts["zh"])) <= {"detail"}
     for language, text in texts.items():
         shown = ReadingFailed("{reason}.pdf", reason, "{path}").render(language)
-        assert text.replace("{detail}", "{path}") in shown
+        assert str(text).replace("{detail}", "{path}") in shown
         assert "{reason}.pdf" in shown
 
 

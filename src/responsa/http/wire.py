@@ -155,7 +155,7 @@ def failure_of_fault(url: str, fault: HTTPError, waited: float) -> Failure:
         retryable = not isinstance(fault, httpx2.ProxyError)
         return _caused(Failure(error, retryable=retryable), fault)
     if isinstance(fault, httpx2.TimeoutException):
-        return _caused(Failure(ServerTimeout(url, waited)), fault)
+        return _caused(Failure(ServerTimeout(url, waited, silent=True)), fault)
     broken = isinstance(fault, httpx2.RemoteProtocolError)
     if isinstance(fault, httpx2.NetworkError) or (broken and "without sending a response" in reason):
         return _caused(Failure(ServerUnreachable(url, reason), retryable=True, at_once=True), fault)

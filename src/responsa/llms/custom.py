@@ -8,7 +8,7 @@ from contextlib import aclosing, closing
 from typing import Any
 
 from ..schema.completions import Completion, Delta, Finish, Sampling, StreamItem
-from ..schema.errors import MissingPart
+from ..schema.errors import MissingMethod
 from ..schema.messages import ChatMessage
 from .base import LLM, SAMPLING_OPTIONS
 from .prompt_text import messages_to_prompt
@@ -27,7 +27,7 @@ class CustomLLM(LLM):
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
         """Return the answer to a prompt; as it stands, the last step of `stream_complete`."""
         if type(self).stream_complete is CustomLLM.stream_complete:
-            raise MissingPart("complete or stream_complete", type(self).__name__)
+            raise MissingMethod("complete or stream_complete", type(self).__name__)
         reader = _StepReader()
         with closing(self.stream_complete(prompt, formatted=formatted, **kwargs)) as steps:
             for step in steps:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from responsa.llms.base import LLM
 from responsa.schema.completions import LLMMetadata, Sampling, StreamItem
-from responsa.schema.errors import MissingPart
+from responsa.schema.errors import MissingArgument
 from responsa.schema.messages import ChatMessage
 
 
@@ -40,4 +40,4 @@ class HandCounter(LLM):
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise MissingPart("an LLM that answers", "a prompt helper's tokenizer")
+        raise MissingArgument("an LLM that answers (llm=...)", "PromptHelper")

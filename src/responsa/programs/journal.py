@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+import threading
 from collections import Counter
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from responsa.schema.completions import Delta, Finish, LLMMetadata, Sampling, StreamItem, Timings, Usage
-from responsa.schema.errors import MissingPart
+from responsa.schema.errors import JournalIncomplete
+from responsa.schema.excerpts import excerpt
 from responsa.schema.messages import ChatMessage, TextBlock
 from responsa.schema.protocols import LLM
 
@@ -20,6 +23,8 @@ from .effects import Program
 from .sync_driver import run
 
 T = TypeVar("T")
+
+EXCERPT_CHARACTERS: Final = 80
 
 
 class Journal:
@@ -33,6 +38,7 @@ class Journal:
         self._path = Path(path) if path is not None else None
         self.streams: dict[str, list[list[StreamItem]]] = {}
         self.facts: dict[str, Any] = {}
+        self._writing = threading.Lock()
         written = self._path.read_bytes() if self._path is not None and self._path.exists() else b""
         for line in written.split(b"\n"):
             self._load(line)
@@ -52,11 +58,26 @@ class Journal:
         self.facts[key] = value
         self._write({"fact": key, "value": value})
 
+    async def akeep_stream(self, key: str, items: list[StreamItem]) -> None:
+        """Keep a whole stream without blocking."""
+        await self._in_thread(self.keep_stream, key, items)
+
+    async def akeep_fact(self, key: str, value: Any) -> None:
+        """Keep a count or the metadata without blocking."""
+        await self._in_thread(self.keep_fact, key, value)
+
+    async def _in_thread(self, keep: Callable[[str, Any], None], key: str, value: Any) -> None:
+        if self._path is None:
+            keep(key, value)
+        else:
+            # What a model answered is kept even if its task is cancelled now.
+            await asyncio.shield(asyncio.to_thread(keep, key, value))
+
     def _write(self, entry: dict[str, Any]) -> None:
         if self._path is not None:
-            with self._path.open("ab") as file:
+            with self._writing, self._path.open("ab") as file:
                 file.write(self._missing_end + json.dumps(entry).encode("ascii") + b"\n")
-            self._missing_end = b""
+                self._missing_end = b""
 
     def _load(self, line: bytes) -> None:
         try:
@@ -74,7 +95,7 @@ def replay(program: Program[T], journal: Journal) -> T:
     """Run a program on what a journal holds, without asking any model.
 
     Raises:
-        MissingPart: The journal does not hold something the program asks for.
+        JournalIncomplete: The journal does not hold something the program asks for.
     """
     return run(program, journal.over(), concurrency=1)
 
@@ -88,12 +109,12 @@ class _JournaledLLM:
     @property
     def metadata(self) -> LLMMetadata:
         if "metadata" not in self._journal.facts:
-            self._journal.keep_fact("metadata", asdict(self._other().metadata))
+            self._journal.keep_fact("metadata", asdict(self._other("metadata").metadata))
         return LLMMetadata(**self._journal.facts["metadata"])
 
     async def ametadata(self) -> LLMMetadata:
         if "metadata" not in self._journal.facts:
-            self._journal.keep_fact("metadata", asdict(await self._other().ametadata()))
+            await self._journal.akeep_fact("metadata", asdict(await self._other("metadata").ametadata()))
         return self.metadata
 
     def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> Generator[StreamItem, None, None]:
@@ -102,7 +123,7 @@ class _JournaledLLM:
             yield from kept
             return
         items: list[StreamItem] = []
-        with closing(self._other().stream(messages, sampling)) as stream:
+        with closing(self._other("answer", _last_text(messages)).stream(messages, sampling)) as stream:
             for item in stream:
                 items.append(item)
                 yield item
@@ -115,43 +136,52 @@ class _JournaledLLM:
                 yield item
             return
         items: list[StreamItem] = []
-        async with aclosing(self._other().astream(messages, sampling)) as stream:
+        async with aclosing(self._other("answer", _last_text(messages)).astream(messages, sampling)) as stream:
             async for item in stream:
                 items.append(item)
                 yield item
-        self._journal.keep_stream(key, items)
+        await self._journal.akeep_stream(key, items)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         keys = [_key("tokens", text) for text in texts]
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._journal.facts}
         if missing:
-            self._keep(missing, self._other().count_tokens(list(missing.values())))
+            texts = list(missing.values())
+            texts = list(missing.values())
+            self._keep(missing, self._other("tokens", texts[0]).count_tokens(texts))
         return [self._journal.facts[key] for key in keys]
 
     async def acount_tokens(self, texts: Sequence[str]) -> list[int]:
         keys = [_key("tokens", text) for text in texts]
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._journal.facts}
         if missing:
-            self._keep(missing, await self._other().acount_tokens(list(missing.values())))
+            texts = list(missing.values())
+            await self._akeep(missing, await self._other("tokens", texts[0]).acount_tokens(texts))
         return [self._journal.facts[key] for key in keys]
 
     def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         keys = [_key("prompt", _plain(prompt)) for prompt in prompts]
         missing = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in self._journal.facts}
         if missing:
-            self._keep(missing, self._other().count_prompts(list(missing.values())))
+            prompts = list(missing.values())
+            self._keep(missing, self._other("prompt", _last_text(prompts[0])).count_prompts(prompts))
         return [self._journal.facts[key] for key in keys]
 
     async def acount_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         keys = [_key("prompt", _plain(prompt)) for prompt in prompts]
         missing = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in self._journal.facts}
         if missing:
-            self._keep(missing, await self._other().acount_prompts(list(missing.values())))
+            prompts = list(missing.values())
+            await self._akeep(missing, await self._other("prompt", _last_text(prompts[0])).acount_prompts(prompts))
         return [self._journal.facts[key] for key in keys]
 
     def _keep(self, keys: Sequence[str] | dict[str, Any], counts: Sequence[int]) -> None:
         for key, counted in zip(keys, counts, strict=True):
             self._journal.keep_fact(key, counted)
+
+    async def _akeep(self, keys: Sequence[str] | dict[str, Any], counts: Sequence[int]) -> None:
+        for key, counted in zip(keys, counts, strict=True):
+            await self._journal.akeep_fact(key, counted)
 
     def _next(self, messages: Sequence[ChatMessage], sampling: Sampling) -> tuple[str, list[StreamItem] | None]:
         key = _key("stream", [_plain(messages), asdict(sampling)])
@@ -160,10 +190,15 @@ class _JournaledLLM:
         self._used[key] += 1
         return key, kept[position] if position < len(kept) else None
 
-    def _other(self) -> LLM:
+    def _other(self, missing: str, text: str = "") -> LLM:
+        """Return the LLM to ask for what is missing."""
         if self._llm is None:
-            raise MissingPart("an answer that is not in the journal", "this replay")
+            raise JournalIncomplete(missing, excerpt(text, EXCERPT_CHARACTERS))
         return self._llm
+
+
+def _last_text(messages: Sequence[ChatMessage]) -> str:
+    return messages[-1].content or "" if messages else ""
 
 
 def _plain(messages: Sequence[ChatMessage]) -> list[list[Any]]:

@@ -9,7 +9,7 @@ from responsa import grounding, programs
 from responsa.instrumentation import CBEventType, observed
 from responsa.packing.passages import Passage, passages_of, passages_of_messages, passages_of_texts
 from responsa.programs import Perform, Program, aplan, dry_run, emit, perform, plan, run, stream
-from responsa.schema.errors import InvalidOption, MissingPart
+from responsa.schema.errors import InvalidOption, MissingMethod
 from responsa.schema.events import Event, PlanMade
 from responsa.schema.messages import ChatMessage
 from responsa.schema.nodes import NodeWithScore, QueryBundle, TextNode, as_query, as_sources
@@ -71,7 +71,7 @@ class BaseSynthesizer(SynthesizerConfiguration):
         The default calls `get_response` or `aget_response` where a subclass overrides them.
         """
         if not self._overrides_get_response():
-            raise MissingPart("a program(task), or get_response and aget_response", type(self).__name__)
+            raise MissingMethod("program(task), or get_response and aget_response", type(self).__name__)
         texts = [passage.body for passage in task.passages]
         variables = dict(task.variables)
         answer = yield from perform(

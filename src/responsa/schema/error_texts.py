@@ -1,10 +1,16 @@
-"""What each error says, by its code, in English and Chinese. `{name}` stands for one of the error's fields."""
+"""What each error says, by its code, in English and Chinese. `{name}` stands for one of the error's fields.
+
+Where a field may be unknown there are several texts: the first that names only known fields is said.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, TypeAlias
 
-ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
+Translations: TypeAlias = Mapping[str, str | tuple[str, ...]]
+
+ERROR_TEXTS: Final[dict[str, Translations]] = {
     "empty_question": {
         "en": "The question is empty. Ask something.",
         "zh": "问题是空的。请输入问题。",
@@ -14,16 +20,36 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "问题有 {n_characters} 个字符，上限是 {limit}。长材料请作为文档导入后再提问。",
     },
     "unknown_option": {
-        "en": "{owner} has no {name}. Known: {known}.",
-        "zh": "{owner} 没有 {name}。可用的有：{known}。",
+        "en": (
+            "{owner} has no {name}. Known: {known}.",
+            "{owner} has no {name}. Leave it out.",
+        ),
+        "zh": (
+            "{owner} 没有 {name}。可用的有：{known}。",
+            "{owner} 没有 {name}。请去掉它。",
+        ),
     },
     "invalid_option": {
-        "en": "{name} cannot be {value}: expected {expected}.",
-        "zh": "{name} 不能是 {value}：应为 {expected}。",
+        "en": (
+            "{name} cannot be {value}: expected {expected}.",
+            "{name} cannot be empty: expected {expected}.",
+        ),
+        "zh": (
+            "{name} 不能是 {value}：应为 {expected}。",
+            "{name} 不能为空：应为 {expected}。",
+        ),
     },
     "missing_part": {
         "en": "{owner} needs {part}: give it as an argument, or set it on responsa.Settings.",
         "zh": "{owner} 需要 {part}：请作为参数传入，或在 responsa.Settings 上设置。",
+    },
+    "missing_argument": {
+        "en": "{owner} needs {argument}: give it with the call.",
+        "zh": "{owner} 需要 {argument}：请在调用时给出。",
+    },
+    "missing_method": {
+        "en": "{owner} does not define {methods}. Define it in the class.",
+        "zh": "{owner} 没有定义 {methods}。请在类中定义。",
     },
     "missing_extra": {
         "en": "{feature} is not installed. Run: pip install 'responsa[{extra}]'",
@@ -45,8 +71,8 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "{mode} 模式有多个回答，不能作为一段文本流式输出。请改用事件流（stream_events），或设 streaming=False。",
     },
     "template_error": {
-        "en": "The prompt template cannot be used: {reason}",
-        "zh": "提示模板无法使用：{reason}",
+        "en": "The prompt template cannot be used: {reason}. Correct the template, or leave it out to use the default one.",
+        "zh": "提示模板无法使用：{reason}。请改正模板，或不指定以使用默认模板。",
     },
     "unsafe_binding": {
         "en": "--no-auth is accepted on this machine's own address alone (127.0.0.1, ::1, localhost), not on {host}. Make a "
@@ -90,13 +116,20 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "没有回答 {answer_id}，或已不再保留。请重新提问。",
     },
     "server_error": {
-        "en": "The model server at {url} failed.",
-        "zh": "模型服务器 {url} 出错。",
+        "en": "The model server at {url} failed. See its log, then ask again.",
+        "zh": "{url} 的模型服务器出错。请查看它的日志，然后重试。",
     },
     "server_unreachable": {
-        "en": "No model server answers at {url} ({reason}). Start one (responsa llama-server MODEL.gguf) or give its "
-        "address. {hint}",
-        "zh": "{url} 没有模型服务器应答（{reason}）。请启动一个（responsa llama-server MODEL.gguf），或给出它的地址。{hint}",
+        "en": (
+            "No model server answers at {url} ({reason}). Start one (responsa llama-server MODEL.gguf) or give its address. {hint}",
+            "No model server answers at {url} ({reason}). Start one (responsa llama-server MODEL.gguf) or give its address.",
+            "No model server answers at {url}. Start one (responsa llama-server MODEL.gguf) or give its address.",
+        ),
+        "zh": (
+            "{url} 没有模型服务器应答（{reason}）。请启动一个（responsa llama-server MODEL.gguf），或给出它的地址。{hint}",
+            "{url} 没有模型服务器应答（{reason}）。请启动一个（responsa llama-server MODEL.gguf），或给出它的地址。",
+            "{url} 没有模型服务器应答。请启动一个（responsa llama-server MODEL.gguf），或给出它的地址。",
+        ),
     },
     "server_loading": {
         "en": "The server at {url} was still loading its model after {waited} s. Wait and ask again, or raise timeout.",
@@ -107,47 +140,97 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "{url} 的服务器不接受这个 API 密钥。请提供正确的 api_key。",
     },
     "model_not_found": {
-        "en": "The server at {url} does not serve {model}. It serves: {served}.",
-        "zh": "{url} 的服务器没有提供 {model}。它提供：{served}。",
+        "en": (
+            "The server at {url} does not serve {model}. It serves: {served}. Give one of these as the model, or start a server with the one you want.",
+            "The server at {url} does not serve {model}. Leave the model out to take the served one, or start a server with the one you want.",
+            "The server at {url} does not serve this model. Leave the model out to take the served one, or start a server with the one you want.",
+        ),
+        "zh": (
+            "{url} 的服务器没有提供 {model}。它提供：{served}。请改用其中之一，或启动提供所需模型的服务器。",
+            "{url} 的服务器没有提供 {model}。请不指定模型以使用它所提供的，或启动提供所需模型的服务器。",
+            "{url} 的服务器没有提供这个模型。请不指定模型以使用它所提供的，或启动提供所需模型的服务器。",
+        ),
     },
     "rate_limited": {
-        "en": "The server at {url} refuses more requests for now; try again in {retry_after} s.",
-        "zh": "{url} 的服务器暂时拒绝更多请求；请在 {retry_after} 秒后重试。",
+        "en": (
+            "The server at {url} refuses more requests for now; try again in {retry_after} s.",
+            "The server at {url} refuses more requests for now; try again later, or send fewer at a time.",
+        ),
+        "zh": (
+            "{url} 的服务器暂时拒绝更多请求；请在 {retry_after} 秒后重试。",
+            "{url} 的服务器暂时拒绝更多请求；请稍后重试，或减少并发请求。",
+        ),
     },
     "request_refused": {
-        "en": "The server at {url} refused the request (HTTP {status}): {message}",
-        "zh": "{url} 的服务器拒绝了请求（HTTP {status}）：{message}",
+        "en": (
+            "The server at {url} refused the request (HTTP {status}): {message}. Change what it names, or see the server's log.",
+            "The server at {url} refused the request (HTTP {status}) and does not say why. See the server's log.",
+        ),
+        "zh": (
+            "{url} 的服务器拒绝了请求（HTTP {status}）：{message}。请按其说明修改请求，或查看服务器日志。",
+            "{url} 的服务器拒绝了请求（HTTP {status}），没有说明原因。请查看服务器日志。",
+        ),
     },
     "context_window_exceeded": {
-        "en": "The server at {url} counted {n_prompt_tokens} tokens, its window has {n_ctx}. Start it with a larger -c "
-        "(it is divided by the slots), or send less.",
-        "zh": "{url} 的服务器数出 {n_prompt_tokens} 个词元，而窗口只有 {n_ctx}。请用更大的 -c 启动（会按槽位均分），或减少内容。",
+        "en": (
+            "The server at {url} counted {n_prompt_tokens} tokens, its window has {n_ctx}. Start it with a larger -c (it is divided by the slots), or send less.",
+            "The server at {url} refused a prompt that is longer than its window of {n_ctx} tokens. Start it with a larger -c (it is divided by the slots), or send less.",
+            "The server at {url} counted {n_prompt_tokens} tokens, more than its window has. Start it with a larger -c (it is divided by the slots), or send less.",
+            "The server at {url} refused a prompt that is longer than its window. Start it with a larger -c (it is divided by the slots), or send less.",
+        ),
+        "zh": (
+            "{url} 的服务器数出 {n_prompt_tokens} 个词元，而窗口只有 {n_ctx}。请用更大的 -c 启动（会按槽位均分），或减少内容。",
+            "{url} 的服务器拒绝了超出其 {n_ctx} 词元窗口的提示。请用更大的 -c 启动（会按槽位均分），或减少内容。",
+            "{url} 的服务器数出 {n_prompt_tokens} 个词元，超出了它的窗口。请用更大的 -c 启动（会按槽位均分），或减少内容。",
+            "{url} 的服务器拒绝了超出其窗口的提示。请用更大的 -c 启动（会按槽位均分），或减少内容。",
+        ),
     },
     "input_too_long": {
-        "en": "Text {position} of the batch is too long for the embedding server at {url} (it starts with "
-        '"{excerpt}"): {message} Split it smaller, or start the server with a larger batch size (-ub).',
-        "zh": "第 {position} 条文本对 {url} 的嵌入服务器太长（开头为“{excerpt}”）：{message} 请切得更小，或用更大的 -ub 启动服务。",
+        "en": (
+            'Text {position} of the batch is too long for the embedding server at {url} (it starts with "{excerpt}"): {message}. Split it smaller, or start the server with a larger batch size (-ub).',
+            'Text {position} of the batch is too long for the embedding server at {url} (it starts with "{excerpt}"). Split it smaller, or start the server with a larger batch size (-ub).',
+        ),
+        "zh": (
+            "第 {position} 条文本对 {url} 的嵌入服务器太长（开头为“{excerpt}”）：{message}。请切得更小，或用更大的 -ub 启动服务。",
+            "第 {position} 条文本对 {url} 的嵌入服务器太长（开头为“{excerpt}”）。请切得更小，或用更大的 -ub 启动服务。",
+        ),
     },
     "bad_response": {
         "en": "The answer of {url} cannot be read: {reason}. Is it an OpenAI-compatible server?",
         "zh": "无法解读 {url} 的应答：{reason}。它是 OpenAI 兼容的服务器吗？",
     },
     "server_timeout": {
-        "en": "The server at {url} gave no sign for {seconds} s while waiting for {waiting_for}. Raise timeout, or see "
-        "what the server is doing.",
-        "zh": "等待{waiting_for}时，{url} 的服务器 {seconds} 秒没有动静。请增大 timeout，或检查服务器。",
+        "en": (
+            "The server at {url} gave no sign for {silence} s. Raise timeout, or see what the server is doing.",
+            "The server at {url} was not done after {seconds} s. Raise timeout, ask for a shorter answer (max_tokens), or see what the server is doing.",
+        ),
+        "zh": (
+            "{url} 的服务器 {silence} 秒没有动静。请增大 timeout，或检查服务器。",
+            "{url} 的服务器在 {seconds} 秒后仍未完成。请增大 timeout，减小 max_tokens，或检查服务器。",
+        ),
     },
     "stream_interrupted": {
-        "en": "The answer broke off after {n} characters ({reason}); they are kept. Ask again. Server: {url}",
-        "zh": "回答在 {n} 个字符后中断（{reason}），已收到的部分保留。请重试。服务器：{url}",
+        "en": (
+            "The answer broke off after {n} characters ({reason}); they are kept. Ask again. Server: {url}",
+            "The answer broke off after {n} characters; they are kept. Ask again. Server: {url}",
+        ),
+        "zh": (
+            "回答在 {n} 个字符后中断（{reason}），已收到的部分保留。请重试。服务器：{url}",
+            "回答在 {n} 个字符后中断，已收到的部分保留。请重试。服务器：{url}",
+        ),
     },
     "structured_output_failed": {
-        "en": "The model's answer is not of the wanted form: {reason}",
-        "zh": "模型的回答不符合所要的结构：{reason}",
+        "en": "The model's answer is not of the wanted form: {reason}. Ask again, ask for a simpler form, allow a longer answer (max_tokens), or use a larger model.",
+        "zh": "模型的回答不符合所要的结构：{reason}。请重试，简化结构，增大 max_tokens，或使用更大的模型。",
     },
     "step_failed": {
-        "en": "The step {stage} failed: {reason}",
-        "zh": "步骤 {stage} 失败：{reason}",
+        "en": "The step {stage} failed: {reason}. It is not a fault that this package knows: see where it comes from (the error's __cause__), and run again.",
+        "zh": "步骤 {stage} 失败：{reason}。这不是本软件包已知的错误：请查看其来源（错误的 __cause__），然后重新运行。",
+    },
+    "journal_incomplete": {
+        "en": "The journal does not hold {missing}. Run the program once more with a model over it (journal.over(llm)), "
+        "then replay it; and replay with the same question, passages and settings.",
+        "zh": "日志里没有{missing}。请先用模型再运行一遍（journal.over(llm)），然后重放；重放时问题、段落和设置须与原来相同。",
     },
     "call_budget_exceeded": {
         "en": "This would take {planned} calls, {limit} are allowed. Raise max_calls, retrieve fewer passages, or use a "
@@ -155,16 +238,16 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "这需要 {planned} 次调用，只允许 {limit} 次。请增大 max_calls，减少检索条数，或使用更大窗口的模型。",
     },
     "does_not_converge": {
-        "en": "The summaries of level {level} fill {packs} packs, no fewer than before. Use a model with a larger window.",
-        "zh": "第 {level} 层的摘要仍占 {packs} 个包，没有减少。请使用更大窗口的模型。",
+        "en": "The summaries of level {level} fill {packs} packs, no fewer than before. Use a model with a larger window, or ask for shorter summaries (max_tokens).",
+        "zh": "第 {level} 层的摘要仍占 {packs} 个包，没有减少。请使用更大窗口的模型，或减小 max_tokens 使摘要更短。",
     },
     "retrieval_failed": {
-        "en": "The search failed: {reason}",
-        "zh": "检索失败：{reason}",
+        "en": "The search failed: {reason}. Check the retriever and its index or server, then ask again.",
+        "zh": "检索失败：{reason}。请检查检索器及其索引或服务器，然后重试。",
     },
     "index_fault": {
-        "en": "The index at {path} is faulty.",
-        "zh": "索引 {path} 有问题。",
+        "en": "The index at {path} is faulty. Ingest again into a new directory.",
+        "zh": "索引 {path} 有问题。请在新目录中重新导入。",
     },
     "index_not_found": {
         "en": "There is no index at {path}. Make one: responsa ingest PATH --index {path}",
@@ -179,16 +262,22 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "无法读取索引 {path}：{reason}。请删除该目录后重新导入。",
     },
     "index_version_mismatch": {
-        "en": "The index at {path} has the form {found}, this version reads {expected}. Rebuild it in a new directory.",
-        "zh": "索引 {path} 的格式是 {found}，本版本读取 {expected}。请在新目录中重建。",
+        "en": "The index at {path} has the form {found}, this version reads {expected}. Rebuild it in a new directory: responsa ingest PATH --index DIR",
+        "zh": "索引 {path} 的格式是 {found}，本版本读取 {expected}。请在新目录中重建：responsa ingest PATH --index DIR",
     },
     "index_locked": {
         "en": "Another process is writing to the index at {path}. Wait until it is done.",
         "zh": "另一个进程正在写入索引 {path}。请等它完成。",
     },
     "index_not_writable": {
-        "en": "The index at {path} cannot be written: {reason}. What was stored before is kept.",
-        "zh": "无法写入索引 {path}：{reason}。先前存入的内容都在。",
+        "en": (
+            "The index at {path} cannot be written: {reason}. What was stored before is kept. Free some room or allow writing there, then run it again.",
+            "The index at {path} cannot be written. What was stored before is kept. Free some room or allow writing there, then run it again.",
+        ),
+        "zh": (
+            "无法写入索引 {path}：{reason}。先前存入的内容都在。请腾出空间或开放写权限，然后重新运行。",
+            "无法写入索引 {path}。先前存入的内容都在。请腾出空间或开放写权限，然后重新运行。",
+        ),
     },
     "embedder_not_given": {
         "en": "The index at {path} was built with {index_model}, which is not packaged: name its server "
@@ -196,14 +285,18 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "索引 {path} 是用 {index_model} 建立的，该模型不在软件包中：请给出它的服务器地址（--embed-api-base URL）。",
     },
     "embedding_mismatch": {
-        "en": "The index at {path} was built with {index_model} ({index_dimensions} dimensions), not {given_model} "
-        "({given_dimensions}). Use that model, or rebuild the index with the new one.",
-        "zh": "索引 {path} 是用 {index_model}（{index_dimensions} 维）建立的，不是 {given_model}（{given_dimensions} 维）。"
-        "请使用原来的模型，或用新模型重建索引。",
+        "en": (
+            "The index at {path} was built with {index_model} ({index_dimensions} dimensions), not {given_model} ({given_dimensions}). Use that model, or rebuild the index with the new one.",
+            "The index at {path} was built with {index_model} ({index_dimensions} dimensions), not {given_model}. Use that model, or rebuild the index with the new one.",
+        ),
+        "zh": (
+            "索引 {path} 是用 {index_model}（{index_dimensions} 维）建立的，不是 {given_model}（{given_dimensions} 维）。请使用原来的模型，或用新模型重建索引。",
+            "索引 {path} 是用 {index_model}（{index_dimensions} 维）建立的，不是 {given_model}。请使用原来的模型，或用新模型重建索引。",
+        ),
     },
     "chat_store_fault": {
-        "en": "The chat store {location} is faulty.",
-        "zh": "会话存储 {location} 有问题。",
+        "en": "The chat store {location} is faulty. Restore it from a copy, or move it away to begin anew.",
+        "zh": "会话存储 {location} 有问题。请从备份恢复，或移走它后重新开始。",
     },
     "chat_store_unavailable": {
         "en": "The chat store {location} cannot be used: {reason}. What was stored before is kept; see to it and try again.",
@@ -218,28 +311,28 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "会话存储 {location} 的格式是 {found}，本版本最高支持 {expected}。请安装更新的 responsa。",
     },
     "session_not_found": {
-        "en": "There is no session {session} in the chat store {location}.",
-        "zh": "会话存储 {location} 中没有会话 {session}。",
+        "en": "There is no session {session} in the chat store {location}. Name one that it holds, or begin a new one.",
+        "zh": "会话存储 {location} 中没有会话 {session}。请指定已有的会话，或新建一个。",
     },
     "message_not_found": {
-        "en": "The session {session} in the chat store {location} has no message {message}.",
-        "zh": "会话存储 {location} 的会话 {session} 中没有消息 {message}。",
+        "en": "The session {session} in the chat store {location} has no message {message}. Name one of its messages.",
+        "zh": "会话存储 {location} 的会话 {session} 中没有消息 {message}。请指定其中已有的消息。",
     },
     "embedding_failed": {
-        "en": "Embedding failed: {reason}",
-        "zh": "嵌入失败：{reason}",
+        "en": "Embedding failed: {reason}. Check the embedding model or its server, then run it again; what was embedded is kept.",
+        "zh": "嵌入失败：{reason}。请检查嵌入模型或其服务器，然后重新运行；已嵌入的内容都在。",
     },
     "reading_failed": {
         "en": "{path}: {reason}",
         "zh": "{path}：{reason}",
     },
     "local_server_failed": {
-        "en": "The model server did not start: {reason}",
-        "zh": "模型服务器未能启动：{reason}",
+        "en": "The model server is not running: {reason}. Check the model file, the port and the free memory, then start it again.",
+        "zh": "模型服务器没有运行：{reason}。请检查模型文件、端口和可用内存，然后重新启动。",
     },
     "model_fetch_failed": {
-        "en": "The model {name} could not be fetched: {reason}",
-        "zh": "无法获取模型 {name}：{reason}",
+        "en": "The model {name} could not be fetched: {reason}. See to that and run it again, or give a GGUF file that you have.",
+        "zh": "无法获取模型 {name}：{reason}。请处理后重试，或使用已有的 GGUF 文件。",
     },
     "queue_full": {
         "en": "{waiting} questions are waiting, as many as may. Ask again in {retry_after} s.",
@@ -263,8 +356,16 @@ ERROR_TEXTS: Final[dict[str, dict[str, str]]] = {
     },
 }
 
+# What a journal may not hold, by the `missing` of `JournalIncomplete`.
+JOURNAL_PARTS: Final[dict[str, Translations]] = {
+    "answer": {"en": 'the answer to "{excerpt}"', "zh": "对“{excerpt}”的回答"},
+    "tokens": {"en": 'the tokens of "{excerpt}"', "zh": "“{excerpt}”的词元数"},
+    "prompt": {"en": 'the tokens of the prompt "{excerpt}"', "zh": "提示“{excerpt}”的词元数"},
+    "metadata": {"en": "what the model says of itself (its window and slots)", "zh": "模型的自述（窗口与槽位）"},
+}
+
 # Why a file was not read, or what is missing from one that was: by the `reason` of `ReadingFailed` and of a report's notes.
-READING_REASONS: Final[dict[str, dict[str, str]]] = {
+READING_REASONS: Final[dict[str, Translations]] = {
     "missing": {"en": "there is no such file", "zh": "没有这个文件"},
     "empty": {"en": "the file is empty", "zh": "文件是空的"},
     "no_text": {"en": "the file has no text", "zh": "文件里没有文字"},

@@ -7,6 +7,8 @@ ResponsaError
 │   ├── UnknownOption             name, owner, known
 │   ├── InvalidOption             name, value, expected
 │   ├── MissingPart               part, owner
+│   ├── MissingArgument           argument, owner
+│   ├── MissingMethod             methods, owner
 │   ├── MissingExtra              feature, extra
 │   ├── WindowTooSmall            table of the planner's numbers
 │   ├── WindowAboveServed         asked, served
@@ -34,10 +36,11 @@ ResponsaError
     │   ├── ContextWindowExceeded  url, n_prompt_tokens, n_ctx
     │   ├── InputTooLong          url, position, excerpt, message
     │   ├── BadResponse           url, reason
-    │   ├── ServerTimeout         url, seconds, waiting_for
+    │   ├── ServerTimeout         url, seconds, silent
     │   └── StreamInterrupted     url, text_so_far, reason
     ├── StructuredOutputFailed    reason, text
     ├── StepFailed                stage, reason
+    ├── JournalIncomplete         missing, excerpt
     ├── CallBudgetExceeded        planned, limit
     ├── DoesNotConverge           level, packs
     ├── RetrievalFailed           reason
@@ -66,16 +69,21 @@ ResponsaError
     ├── KeysDamaged               path, reason
     └── KeyNotFound               key_id
 
-Each class names its own numbers; the sentences, in English and Chinese, stand in `error_texts` by code.
+Each class names its own numbers; the sentences, in English and Chinese, stand in `error_texts` by code. Where a number
+may be unknown there are several, and the first is taken that names only what is known.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
 
-from .error_texts import ERROR_TEXTS, READING_REASONS
-from .substitution import substitute
+from .error_texts import ERROR_TEXTS, JOURNAL_PARTS, READING_REASONS, Translations
+from .substitution import names_in, substitute
+
+# Fields that hold what someone else says, with or without a full stop.
+OTHERS_SENTENCES: Final = ("reason", "message")
 
 
 class ResponsaError(Exception):
@@ -89,9 +97,7 @@ class ResponsaError(Exception):
 
     def render(self, language: str = "en") -> str:
         """Say what happened and what to do, in "en" or "zh"."""
-        texts = ERROR_TEXTS[self.code]
-        text = texts.get(language, texts["en"])
-        return substitute(text, {name: _shown(value) for name, value in self.details().items()}).strip()
+        return _filled(ERROR_TEXTS[self.code], self.details(), language)
 
     def details(self) -> dict[str, Any]:
         """Return the error's own numbers and names."""
@@ -101,12 +107,21 @@ class ResponsaError(Exception):
         return self.render()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(self.details().values())
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
 
 
-def _shown(value: object) -> str:
-    if value is None:
-        return "?"
+def _filled(texts: Translations, values: Mapping[str, object], language: str) -> str:
+    """Fill the first of a language's texts that names only what is known; the last may name anything."""
+    in_language = texts.get(language, texts["en"])
+    choices = (in_language,) if isinstance(in_language, str) else in_language
+    unknown = {name for name, value in values.items() if value is None or value in ("", (), [])}
+    text = next((text for text in choices if unknown.isdisjoint(names_in(text))), choices[-1])
+    return substitute(text, {name: _shown(name, value) for name, value in values.items()}).strip()
+
+
+def _shown(name: str, value: object) -> str:
+    if name in OTHERS_SENTENCES:
+        return str(value).rstrip(" .。")  # the text itself ends the sentence
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "-"
     if isinstance(value, float):
@@ -155,9 +170,25 @@ class InvalidOption(UsageError, ValueError):
 
 @dataclass(eq=False)
 class MissingPart(UsageError):
-    """Something needed, such as an LLM, was neither given nor set."""
+    """Something needed, such as an LLM, was neither given nor set on `Settings`."""
 
     part: str
+    owner: str
+
+
+@dataclass(eq=False)
+class MissingArgument(UsageError, TypeError):
+    """Something that only the call itself can give was not given."""
+
+    argument: str
+    owner: str
+
+
+@dataclass(eq=False)
+class MissingMethod(UsageError, TypeError):
+    """A class of one's own does not define what its base asks for."""
+
+    methods: str
     owner: str
 
 
@@ -182,9 +213,6 @@ class WindowTooSmall(UsageError):
     def details(self) -> dict[str, Any]:
         """Return the window and the table as one line."""
         return {"window": self.window, "table": "; ".join(f"{name} {tokens}" for name, tokens in self.table)}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.window, self.table)
 
 
 @dataclass(eq=False)
@@ -359,10 +387,15 @@ class BadResponse(ServerError):
 
 @dataclass(eq=False)
 class ServerTimeout(ServerError):
-    """The server was silent, or the whole call too long, for `seconds`."""
+    """The whole call was not done within `seconds`; or, if `silent`, the server gave no sign for so long."""
 
     seconds: float
-    waiting_for: str = "an answer"
+    silent: bool = False
+
+    def details(self) -> dict[str, Any]:
+        """Return the fields, and the seconds of silence as `silence`."""
+        silence = self.seconds if self.silent else None
+        return {"url": self.url, "seconds": self.seconds, "silent": self.silent, "silence": silence}
 
 
 @dataclass(eq=False)
@@ -375,9 +408,6 @@ class StreamInterrupted(ServerError):
     def details(self) -> dict[str, Any]:
         """Return the fields and `n`, the number of characters that arrived."""
         return {"url": self.url, "text_so_far": self.text_so_far, "reason": self.reason, "n": len(self.text_so_far)}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.url, self.text_so_far, self.reason)
 
 
 @dataclass(eq=False)
@@ -394,6 +424,22 @@ class StepFailed(RunError):
 
     stage: str
     reason: str
+
+
+@dataclass(eq=False)
+class JournalIncomplete(RunError):
+    """A replay came to something that its journal does not hold.
+
+    `missing` is "answer", "tokens", "prompt" or "metadata"; `excerpt` the beginning of the prompt or text.
+    """
+
+    missing: str
+    excerpt: str = ""
+
+    def render(self, language: str = "en") -> str:
+        """Say what the journal does not hold, in "en" or "zh"."""
+        missing = _filled(JOURNAL_PARTS[self.missing], self.details(), language)
+        return _filled(ERROR_TEXTS[self.code], {"missing": missing}, language)
 
 
 @dataclass(eq=False)
@@ -544,15 +590,14 @@ class ReadingFailed(RunError):
 
     def render(self, language: str = "en") -> str:
         """Say which file cannot be read and why, in "en" or "zh"."""
-        texts = ERROR_TEXTS[self.code]
         reason = reading_reason(self.reason, self.detail, language)
-        return substitute(texts.get(language, texts["en"]), {"path": self.path, "reason": reason})
+        return _filled(ERROR_TEXTS[self.code], {"path": self.path, "reason": reason}, language)
 
 
 def reading_reason(reason: str, detail: str = "", language: str = "en") -> str:
     """Return a reading reason's text, in "en" or "zh"; `reason` itself where it is a sentence already."""
     texts = READING_REASONS.get(reason)
-    return reason if texts is None else substitute(texts.get(language, texts["en"]), {"detail": detail})
+    return reason if texts is None else _filled(texts, {"detail": detail}, language)
 
 
 @dataclass(eq=False)

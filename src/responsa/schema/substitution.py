@@ -19,6 +19,11 @@ def substitute(template: str, values: Mapping[str, object]) -> str:
     return "".join(parts)
 
 
+def names_in(template: str) -> tuple[str, ...]:
+    """Return the names of a template's variables, in order."""
+    return _parts(template)[1::2]
+
+
 @lru_cache(maxsize=512)
 def _parts(template: str) -> tuple[str, ...]:
     """Return the texts of a template and, between them, the names of its variables."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from responsa.retrieval.fusion import Match, RetrievedNode
-from responsa.schema.errors import InvalidOption, MissingPart, RetrievalFailed
+from responsa.schema.errors import InvalidOption, MissingArgument, RetrievalFailed
 from responsa.schema.nodes import MetadataMode, NodeWithScore, QueryBundle
 from responsa.schema.protocols import Reranker
 
@@ -43,7 +43,7 @@ class Rerank:
         """Return the best passages in the model's order.
 
         Raises:
-            MissingPart: No question was given.
+            MissingArgument: No question was given.
             RetrievalFailed: The model gave something else than a score a passage.
         """
         query = _question(query_bundle, query_str)
@@ -55,7 +55,7 @@ class Rerank:
         """Return the best passages in the model's order.
 
         Raises:
-            MissingPart: No question was given.
+            MissingArgument: No question was given.
             RetrievalFailed: The model gave something else than a score a passage.
         """
         query = _question(query_bundle, query_str)
@@ -79,7 +79,7 @@ def _rescored(node: NodeWithScore, score: float, rank: int) -> NodeWithScore:
 def _question(query_bundle: QueryBundle | None, query_str: str | None) -> str:
     query = query_of(query_bundle, query_str)
     if query is None:
-        raise MissingPart("the question (query_bundle or query_str)", "Rerank")
+        raise MissingArgument("the question (query_bundle or query_str)", "Rerank")
     return query.query_str
 
 
