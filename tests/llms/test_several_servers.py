@@ -97,11 +97,26 @@ def test_a_server_that_is_not_there_at_first_is_left_out(side: Both) -> None:
 
 
 @both
-def test_where_none_is_there_the_last_fault_is_told(side: Both) -> None:
+def test_where_none_is_there_every_address_is_told(side: Both) -> None:
     with serving() as first, serving() as second:
         pass
-    with pytest.raises(ServerUnreachable):
+    told = rf"{first.url}\S*: .*(?:refused|attempts).*; {second.url}\S*: .*(?:refused|attempts)"
+    with pytest.raises(ServerUnreachable, match=told):
         side.text(OpenAILike(api_base=[first.url, second.url], max_retries=1, timeout=PATIENCE))
+
+
+@both
+def test_a_call_that_fails_on_every_server_in_its_own_way_tells_every_way(
+    pair: tuple[FaultServer, FaultServer], llm: OpenAILike, side: Both
+) -> None:
+    side.metadata(llm)
+    pair[0].instead(CHAT, [Close()])
+    pair[1].instead(CHAT, reply({"error": {"message": "busy"}}, 503, Retry_After="0"))
+    with pytest.raises(ServerUnreachable) as caught:
+        side.text(llm)
+    assert pair[0].url in caught.value.url
+    assert pair[1].url in caught.value.url
+    assert "busy" in caught.value.reason
 
 
 @both

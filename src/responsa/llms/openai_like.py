@@ -11,11 +11,11 @@ from ..http.client import HTTPClient
 from ..http.messages import Exchange
 from ..http.timeouts import Timeout
 from ..schema.completions import LLMMetadata, Sampling, StreamItem
-from ..schema.errors import InvalidOption, MissingPart, ServerError
+from ..schema.errors import InvalidOption, ServerError
 from ..schema.messages import ChatMessage
+from .backend import Backend
 from .base import LLM
 from .call import Call
-from .calls import Calls
 from .local_tokenizer import Tokenizer, token_counter
 from .pool import ModelServer, ServerPool
 from .token_counts import TokenCounts
@@ -97,7 +97,7 @@ class OpenAILike(LLM):
             for address in addresses
         ]
         self._counts = TokenCounts(token_counter(tokenizer) if tokenizer is not None else None)
-        self._calls = Calls(
+        self._backend = Backend(
             ServerPool(self._clients),
             self._counts,
             model=self.model,
@@ -117,20 +117,20 @@ class OpenAILike(LLM):
     @property
     def metadata(self) -> LLMMetadata:
         """What the server serves, asked once."""
-        self._calls.ask()
+        self._backend.ask()
         return self._metadata()
 
     async def ametadata(self) -> LLMMetadata:
         """Return what the server serves without blocking, asked once."""
-        await self._calls.aask()
+        await self._backend.aask()
         return self._metadata()
 
     def stream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> Generator[StreamItem, None, None]:
         """Yield the answer's `Delta`s and then one `Finish`; closing the generator cancels the request."""
-        self._calls.ask()
-        call = Call(self._calls, messages, sampling)
+        self._backend.ask()
+        call = Call(self._backend, messages, sampling)
         while True:
-            self._calls.probe()
+            self._backend.probe()
             with call.attempt() as attempt:
                 feed = attempt.reader.feed
                 try:
@@ -146,10 +146,10 @@ class OpenAILike(LLM):
 
     async def astream(self, messages: Sequence[ChatMessage], sampling: Sampling) -> AsyncGenerator[StreamItem, None]:
         """Yield the answer's pieces without blocking; closing the generator cancels the request."""
-        await self._calls.aask()
-        call = Call(self._calls, messages, sampling)
+        await self._backend.aask()
+        call = Call(self._backend, messages, sampling)
         while True:
-            await self._calls.aprobe()
+            await self._backend.aprobe()
             with call.attempt() as attempt:
                 feed = attempt.reader.feed
                 try:
@@ -167,19 +167,19 @@ class OpenAILike(LLM):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text as it stands inside a prompt, by the served model's own tokenizer."""
-        return self._count(lambda server: self._calls.counting_texts(server, texts))
+        return self._count(lambda server: self._backend.counting_texts(server, texts))
 
     async def acount_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text without blocking."""
-        return await self._acount(lambda server: self._calls.counting_texts(server, texts))
+        return await self._acount(lambda server: self._backend.counting_texts(server, texts))
 
     def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         """Return the tokens of each prompt as the server will count them, its chat template included."""
-        return self._count(lambda server: self._calls.counting_prompts(server, prompts))
+        return self._count(lambda server: self._backend.counting_prompts(server, prompts))
 
     async def acount_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         """Return the tokens of each prompt without blocking."""
-        return await self._acount(lambda server: self._calls.counting_prompts(server, prompts))
+        return await self._acount(lambda server: self._backend.counting_prompts(server, prompts))
 
     def close(self) -> None:
         """Close the connections of blocking calls."""
@@ -192,25 +192,25 @@ class OpenAILike(LLM):
             await client.aclose()
 
     def _count(self, counting: Callable[[ModelServer], Exchange[list[int]]]) -> list[int]:
-        self._calls.ask()
-        for turn in self._calls.counting_turns():
+        self._backend.ask()
+        for turn in self._backend.counting_turns():
             try:
                 return turn.server.client.run(counting(turn.server), max_retries=turn.max_retries)
             except ServerError as error:
-                self._calls.counting_failed(turn, error)  # raises, unless there is another server
-        raise MissingPart("a server", "OpenAILike")
+                self._backend.counting_failed(turn, error)  # raises, unless there is another server
+        raise AssertionError("a server that is asked counts or fails")
 
     async def _acount(self, counting: Callable[[ModelServer], Exchange[list[int]]]) -> list[int]:
-        await self._calls.aask()
-        for turn in self._calls.counting_turns():
+        await self._backend.aask()
+        for turn in self._backend.counting_turns():
             try:
                 return await turn.server.client.arun(counting(turn.server), max_retries=turn.max_retries)
             except ServerError as error:
-                self._calls.counting_failed(turn, error)  # raises, unless there is another server
-        raise MissingPart("a server", "OpenAILike")
+                self._backend.counting_failed(turn, error)  # raises, unless there is another server
+        raise AssertionError("a server that is asked counts or fails")
 
     def _metadata(self) -> LLMMetadata:
-        served = self._calls.served()
+        served = self._backend.served()
         windows = [one.n_ctx for one in served if one.n_ctx is not None]
         return LLMMetadata(
             context_window=self.context_window or min(windows, default=DEFAULT_CONTEXT_WINDOW),

@@ -1,4 +1,4 @@
-"""What all calls of one model share: its servers, what they serve, and how a request is written."""
+"""The servers behind one model: what they serve, whom to ask, and how a request is written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ..http.messages import Exchange, Request
 from ..http.per_loop import PerLoop
 from ..schema.completions import Sampling
 from ..schema.errors import (
-    MissingPart,
     ModelNotFound,
     RateLimited,
     RequestRefused,
@@ -42,6 +41,19 @@ def is_servers_fault(error: ServerError) -> bool:
     return isinstance(error, ServerUnreachable | ServerLoading | ServerTimeout | RateLimited)
 
 
+def all_failed(faults: Sequence[ServerError]) -> ServerError:
+    """Return the error of a model each of whose servers failed: it names every address and its reason.
+
+    Where all failed in one and the same way, other than not being there, that way's own error is returned.
+    """
+    kinds = {type(fault) for fault in faults}
+    if len(faults) == 1 or (len(kinds) == 1 and ServerUnreachable not in kinds):
+        return faults[-1]
+    reasons = [fault.reason if isinstance(fault, ServerUnreachable) else fault.render() for fault in faults]
+    told = "; ".join(f"{fault.url}: {reason}" for fault, reason in zip(faults, reasons, strict=True))
+    return ServerUnreachable(", ".join(fault.url for fault in faults), told)
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A server's turn to count.
@@ -58,7 +70,7 @@ class Turn:
 
 
 @dataclass(eq=False)
-class Calls:
+class Backend:
     """The servers of one model, asked once what they serve.
 
     Args:
@@ -103,25 +115,25 @@ class Calls:
         """Ask the servers what they serve, unless that is known."""
         if self._unknown():
             with self._asking:
-                failed: ServerError | None = None
+                faults: list[ServerError] = []
                 for server in self._unknown():
                     try:
                         self._learn(server, server.client.run(self._question(server)))
                     except ServerError as error:
-                        failed = self._not_known(server, error)
-                self._require(failed)
+                        faults.append(self._not_known(server, error))
+                self._require(faults)
 
     async def aask(self) -> None:
         """Ask the servers what they serve without blocking, unless that is known."""
         if self._unknown():
             async with await self._asking_async.get():
-                failed: ServerError | None = None
+                faults: list[ServerError] = []
                 for server in self._unknown():
                     try:
                         self._learn(server, await server.client.arun(self._question(server)))
                     except ServerError as error:
-                        failed = self._not_known(server, error)
-                self._require(failed)
+                        faults.append(self._not_known(server, error))
+                self._require(faults)
 
     def probe(self) -> None:
         """Ask servers that were left out whether they are back, where it is time."""
@@ -235,9 +247,9 @@ class Calls:
         self.pool.failed(server)
         return error
 
-    def _require(self, failed: ServerError | None) -> None:
+    def _require(self, faults: list[ServerError]) -> None:
         if not self.served():
-            raise failed or MissingPart("a server", "OpenAILike")
+            raise all_failed(faults) from faults[-1]
 
     def _probing(self, server: ModelServer) -> Exchange[None]:
         yield server.client.get("/models", max_retries=0, total=PROBE_SECONDS)
