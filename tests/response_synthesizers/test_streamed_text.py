@@ -69,6 +69,27 @@ def test_a_stream_that_fails_after_text_was_given_raises(stream_it: Callable[...
     assert error.value.text_so_far == "Three it"
 
 
+def test_what_failed_once_fails_again_and_what_was_read_stays() -> None:
+    streaming = begun(BreakingLLM(LONG, call=1, after=3))
+    for _ in range(2):
+        with pytest.raises(StreamInterrupted):
+            streaming.get_response()
+    with pytest.raises(StreamInterrupted):
+        list(streaming.response_gen)
+    assert streaming.response_txt == "one two"
+
+
+def test_what_failed_once_fails_again_without_blocking_too() -> None:
+    async def read() -> None:
+        streaming = await abegun(BreakingLLM(LONG, call=1, after=3))
+        for _ in range(2):
+            with pytest.raises(StreamInterrupted):
+                await streaming.get_response()
+        assert streaming.response_txt == str(streaming) == "one two"
+
+    asyncio.run(read())
+
+
 @BOTH
 def test_without_passages_the_only_piece_is_the_sentence_that_says_so(stream_it: Callable[..., Any]) -> None:
     pieces, response = stream_it(CompactAndRefine(ScriptedLLM(), streaming=True), QUESTION, [])
@@ -107,6 +128,7 @@ def test_closing_cancels_the_request_and_keeps_what_was_read(how: str) -> None:
     assert (llm.under_way, llm.closed) == (0, 1)
     assert str(streaming) == "one"
     assert streaming.source_nodes == THREE
+    assert streaming.get_response().outcome is Outcome.INTERRUPTED
 
 
 @pytest.mark.parametrize("how", ["response", "reader"])
@@ -119,7 +141,8 @@ def test_closing_the_async_response_cancels_the_request_and_leaves_no_task(how: 
         await (streaming if how == "response" else reading).aclose()
         assert (llm.under_way, llm.closed) == (0, 1)
         assert streaming.response_txt == "one"
-        assert (await streaming.get_response()).text == "one"
+        response = await streaming.get_response()
+        assert (response.text, response.outcome) == ("one", Outcome.INTERRUPTED)
         assert asyncio.all_tasks() == {asyncio.current_task()}
         await reading.aclose()
 

@@ -18,12 +18,16 @@ from .plans import SourceCoverage
 
 
 class Outcome(StrEnum):
-    """How an answer came out. A search that failed, or a first step that did, is an error and not an outcome."""
+    """How an answer came out. A search that failed, or a first step that did, is an error and not an outcome.
+
+    INTERRUPTED is what was read of a streamed answer that its reader closed.
+    """
 
     ANSWERED = "answered"
     NO_SOURCES = "no_sources"
     REFUSED = "refused"
     STEP_FAILED = "step_failed"
+    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +152,8 @@ class StreamingResponse:
     """An answer that is still being written; its text comes from `response_gen`.
 
     Closing the generator closes the request. Whatever was read is kept: reading the whole response afterwards, in
-    any way, continues where the reading stopped.
+    any way, continues where the reading stopped; after a close it is what was read, with the outcome INTERRUPTED; and
+    where the answer failed it fails again with the same error, while `response_txt` still holds what was read.
 
     Args:
         pieces: The answer's text in pieces, or partial objects; its return value is the whole `Response`.
@@ -159,6 +164,7 @@ class StreamingResponse:
         self._pieces = pieces
         self._read: list[Any] = []
         self._response: Response | None = None
+        self._error: Exception | None = None
         self.source_nodes = source_nodes
         self.metadata = {source.node_id: dict(source.metadata) for source in source_nodes}
 
@@ -169,12 +175,17 @@ class StreamingResponse:
 
     def _generate(self) -> Generator[Any, None, None]:
         yield from list(self._read)
+        if self._error is not None:
+            raise self._error
         while self._response is None:
             try:
                 piece = next(self._pieces)
             except StopIteration as stop:
-                self._response = stop.value
+                self._response = stop.value or self._interrupted()
                 return
+            except Exception as error:
+                self._error = error
+                raise
             self._read.append(piece)
             try:
                 yield piece
@@ -195,7 +206,10 @@ class StreamingResponse:
         """Read to the end and return the whole response."""
         for _ in self._generate():
             pass
-        return self._response if self._response is not None else Response(self.response_txt, self.source_nodes)
+        return self._response or self._interrupted()
+
+    def _interrupted(self) -> Response:
+        return Response(self.response_txt, self.source_nodes, self.metadata, outcome=Outcome.INTERRUPTED)
 
     def print_response_stream(self) -> None:
         """Print the answer as it comes."""
@@ -222,6 +236,7 @@ class AsyncStreamingResponse:
         self._pieces = pieces
         self._read: list[Any] = []
         self._response: Response | None = None
+        self._error: Exception | None = None
         self.source_nodes = source_nodes
         self.metadata = {source.node_id: dict(source.metadata) for source in source_nodes}
 
@@ -237,6 +252,8 @@ class AsyncStreamingResponse:
     async def _generate(self) -> AsyncGenerator[Any, None]:
         for piece in list(self._read):
             yield piece
+        if self._error is not None:
+            raise self._error
         if self._response is not None:
             return
         try:
@@ -248,6 +265,9 @@ class AsyncStreamingResponse:
                     yield item
         except GeneratorExit:
             await self.aclose()
+            raise
+        except Exception as error:
+            self._error = error
             raise
 
     @property
@@ -263,7 +283,10 @@ class AsyncStreamingResponse:
         """Read to the end and return the whole response."""
         async for _ in self._generate():
             pass
-        return self._response if self._response is not None else Response(self.response_txt, self.source_nodes)
+        return self._response or self._interrupted()
+
+    def _interrupted(self) -> Response:
+        return Response(self.response_txt, self.source_nodes, self.metadata, outcome=Outcome.INTERRUPTED)
 
     async def print_response_stream(self) -> None:
         """Print the answer as it comes."""
