@@ -41,6 +41,8 @@ SENTENCES = [
     "我不知道。",
     "Write `a[1]` or `v[0].x` there.",
     "```rust\nlet x = v[1];\nlet y = v[2];\n```",
+    "```\nThere can only be one owner at a time.\n```",
+    "~~~\nVec::push has amortized O(1) cost.\n~~~",
     "A stray ` tick and [2] after it.",
     "- one owner at a time [1]\n- amortized cost [2]",
     "1. Each value has an owner.\n2. It is dropped.",

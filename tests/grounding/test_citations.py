@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from tests.grounding.answers import ANSWERS, SOURCES, call_showing, citations_of
@@ -10,7 +12,7 @@ from responsa.grounding import THRESHOLD, cite
 from responsa.packing.passages import passages_of
 from responsa.schema.calls import CallRecord
 from responsa.schema.citations import Citation
-from responsa.schema.response import Outcome, Response
+from responsa.schema.response import AnswerItem, Outcome, Response
 
 
 def numbered(*citations: Citation) -> list[tuple[int, str]]:
@@ -50,6 +52,11 @@ def test_every_citation_points_to_its_sentence_and_to_text_that_stands_there(tex
         ("Vec::push has amortized O(1) cost. Penguins swim. Each value has an owner.", [(2, "engine"), (1, "engine")]),
         ("Use `v[1]` for penguins.", []),
         ("Penguins:\n```\nlet penguin = v[1];\nlet swim = v[2];\n```\n", []),
+        ("So:\n```\nThere can only be one owner at a time.\n```\n", []),
+        ("\n```\nThere can only be one owner at a time.", []),
+        ("~~~\nThere can only be one owner at a time.\nEach value has an owner. [1]\n~~~\n", []),
+        ("```\nlet x;\n```\nThere can only be one owner at a time.", [(1, "engine")]),
+        ("About ~~~ here: there can only be one owner at a time.", [(1, "engine")]),
         ("I don't know.", []),
         ("我不知道。", []),
         ("I don't know. [1]", []),
@@ -75,6 +82,29 @@ def test_only_what_a_call_showed_can_be_cited() -> None:
     assert numbered(*citations_of("There can only be one owner at a time.", only_second, call_showing(1))) == [
         (1, "engine")
     ]
+
+
+def items_of(*texts: str) -> Response:
+    """Independent answers, each from one of the sources."""
+    items = tuple(AnswerItem(n, text, numbers=(n + 1,)) for n, text in enumerate(texts))
+    trace = tuple(CallRecord(n, replace(call_showing(n + 1), item=n)) for n in range(len(texts)))
+    joined = "\n---\n".join(f"Response {item.index + 1}: {item.text}" for item in items)
+    return Response(joined, SOURCES, items=items, trace=trace)
+
+
+def test_an_independent_answer_rests_on_its_own_passages_alone() -> None:
+    first, second = "Vec::push has amortized O(1) cost.", "Vec::push has amortized O(1) cost. [1]"
+    response = items_of(first, second)
+    citations = cite(response, passages_of(SOURCES))
+    assert [(one.number, one.known) for one in citations] == [(1, False)]
+    start, end = citations[0].sentence
+    assert response.text[start:end] == second
+
+
+def test_places_of_independent_answers_are_those_in_the_whole_text() -> None:
+    response = items_of("There can only be one owner at a time.", "", "Nothing.")
+    (citation,) = cite(response, passages_of(SOURCES))
+    assert response.text[slice(*citation.sentence)] == "There can only be one owner at a time."
 
 
 def test_a_marker_the_model_wrote_stands_even_where_the_passage_does_not_support_it() -> None:

@@ -43,6 +43,8 @@ def test_a_marker_is_read_in_every_form(text: str, numbers: list[tuple[int, ...]
         "```\nv[1] without an end",
         "````\n```\nv[1]\n```\nw[2]\n````",
         "`v[1] without an end",
+        "~~~\nv[1]\n~~~",
+        "~~~\nv[1] without an end",
     ],
 )
 def test_what_only_looks_like_a_marker_is_none(text: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from tests.grounding.answers import CHINESE, SOURCES, answers_in_pieces
 from tests.response_synthesizers.scenes import QUESTION, aevents, events, passages, synthesized
 
-from responsa.response_synthesizers import CompactAndRefine, Refine
+from responsa.response_synthesizers import Accumulate, CompactAndRefine, Refine
 from responsa.schema.completions import Delta, Finish
 from responsa.schema.events import CitationFound, Done
 from responsa.testing import ScriptedLLM
@@ -81,6 +81,18 @@ def test_numbers_are_those_of_the_sources_also_where_some_had_no_text() -> None:
     nodes = passages("", CHINESE, "  ", "Vec::push has amortized O(1) cost.")
     response = synthesized(CompactAndRefine(ScriptedLLM("Vec::push costs amortized O(1). 好 [2]。")), QUESTION, nodes)
     assert [(one.number, one.node_id) for one in response.citations] == [(4, "n4"), (2, "n2")]
+
+
+@BOTH
+def test_an_answer_of_several_is_not_tied_to_what_another_call_showed(told_by: Callable[..., Any]) -> None:
+    answers = ["Vec::push has amortized O(1) cost.", "Vec::push has amortized O(1) cost. So it is [1]."]
+    told = told_by(Accumulate(ScriptedLLM(answers), use_async=False), QUESTION, SOURCES[:2])
+    found = [event for event in told if isinstance(event, CitationFound)]
+    assert [(one.number, one.citation.number, one.citation.known) for one in found] == [(1, 2, True), (1, 1, False)]
+    response = told[-1].response
+    assert [(one.number, one.known) for one in response.citations] == [(2, True), (1, False)]
+    assert [response.text[slice(*one.sentence)] for one in response.citations] == [answers[1][:34], answers[1][35:]]
+    assert [notice.details for notice in response.warnings if notice.code == "unknown_citation"] == [{"number": 1}]
 
 
 def test_a_cited_number_that_was_retrieved_but_never_shown_is_unknown() -> None:

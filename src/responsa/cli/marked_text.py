@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from responsa.schema.citations import Citation
+from responsa.tokens.marks import CLOSING, COMMAS_AND_DASHES, OPENING
 
 # A stop or line end, and what may stand between it and the next sentence: quotes, brackets, markers, blanks.
 _STOP: Final = re.compile(r"[.!?。！？；…｡\n]")
-_BETWEEN: Final = re.compile(r"[\"'”’」』）】》〉)\]}»*_`~\s\[【\d,，、\-–.!?。！？；…｡]*")
+_BETWEEN: Final = re.compile(rf"(?:{OPENING}|{CLOSING}|[\"'”’」』）》〉)}}»*_`~\s\d{COMMAS_AND_DASHES}.!?。！？；…｡])*")
 # A sentence's citation has come, if it comes at all, by the time that so many characters of the next are there.
 _AHEAD: Final = 8
 _FENCE: Final = "```"

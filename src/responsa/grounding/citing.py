@@ -7,8 +7,9 @@ supporting passage above a threshold, marked as attached by the engine: small mo
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
 from contextlib import aclosing, closing
+from dataclasses import replace
 from typing import Final
 
 from responsa.packing.passages import Passage, passages_of
@@ -17,9 +18,10 @@ from responsa.schema.calls import LLMCall
 from responsa.schema.citations import Citation
 from responsa.schema.events import CitationFound, Event, SourcesFound, StepFinished, StepStarted, TextDelta
 from responsa.schema.response import Response
+from responsa.tokens.marks import COMMAS_AND_DASHES, OPENING
 from responsa.tokens.sentences import split_sentences
 
-from .markers import Marker, find_markers, without_markers
+from .markers import Marker, code_blocks, find_markers, without_markers
 from .support import SupportIndex
 
 THRESHOLD: Final = 0.5
@@ -28,7 +30,7 @@ THRESHOLD: Final = 0.5
 # A sentence has ended for certain when this many characters follow and they do not open a marker, which may still
 # become a part of it.
 _AHEAD: Final = 8
-_OPEN_MARKER: Final = re.compile(r"[\[【][\d\s,，、\-–]*\Z")
+_OPEN_MARKER: Final = re.compile(rf"{OPENING}[\d\s{COMMAS_AND_DASHES}]*\Z")
 _SENTENCE_ENDS: Final = frozenset(".!?。！？；…\n")
 
 
@@ -36,10 +38,28 @@ def cite(response: Response, passages: Sequence[Passage]) -> tuple[Citation, ...
     """Return the citations of a whole response."""
     if not response.text or response.refused or not response.grounded:
         return ()
+    if response.items:
+        return tuple(_of_items(response, passages))
     citer = Citer(passages)
     for record in response.trace:
         citer.show(record.call)
     return tuple(citer.citations(response.text, 0, ended=True)[0])
+
+
+def _of_items(response: Response, passages: Sequence[Passage]) -> Iterator[Citation]:
+    """Yield the citations of independent answers, each tied to what its own call showed."""
+    citers = {item.index: Citer(passages) for item in response.items}
+    for record in response.trace:
+        if record.call.item in citers:
+            citers[record.call.item].show(record.call)
+    end = 0
+    for item in response.items:
+        start = response.text.find(item.text, end) if item.text and item.error is None else -1
+        if start >= 0:
+            end = start + len(item.text)
+            for citation in citers[item.index].citations(item.text, 0, ended=True)[0]:
+                first, last = citation.sentence
+                yield replace(citation, sentence=(first + start, last + start))
 
 
 class Citer:
@@ -63,14 +83,17 @@ class Citer:
 
     def citations(self, text: str, start: int, *, ended: bool) -> tuple[list[Citation], int]:
         """Return the citations of the whole sentences of `text` from `start` on, and where the next one starts."""
-        markers = find_markers(text)
+        markers, code = find_markers(text), code_blocks(text)
         found: list[Citation] = []
         for first, last in split_sentences(text):
             if not ended and (len(text) - last < _AHEAD or _OPEN_MARKER.match(text, last)):
                 break
             if first >= start:
-                found += self._cite(text[first:last], first, [m for m in markers if first <= m.start < last])
                 start = last
+                said = last - len(text[first:last].lstrip())
+                if any(begin <= said < end for begin, end in code):
+                    continue
+                found += self._cite(text[first:last], first, [m for m in markers if first <= m.start < last])
         return found, start
 
     def _cite(self, sentence: str, offset: int, markers: Sequence[Marker]) -> list[Citation]:
@@ -110,17 +133,23 @@ class _Reader:
     """Watches a stream of events and says which citations each one completes."""
 
     def __init__(self) -> None:
+        self._passages: Sequence[Passage] = ()
         self._citer = Citer(())
+        self._citers: dict[int, Citer] = {}
         self._calls: dict[int, LLMCall] = {}
         self._texts: dict[int, str] = {}
         self._done: dict[int, int] = {}
 
     def after(self, event: Event) -> list[CitationFound]:
         if isinstance(event, SourcesFound):
-            self._citer = Citer(passages_of(event.nodes))
+            self._passages = passages_of(event.nodes)
+            self._citer = Citer(self._passages)
         elif isinstance(event, StepStarted):
             self._calls[event.number] = event.call
-            self._citer.show(event.call)
+            # An independent answer rests on its own call alone, any other on all that was shown before it too.
+            citer = self._citer if event.call.item is None else Citer(self._passages)
+            citer.show(event.call)
+            self._citers[event.number] = citer
         elif isinstance(event, TextDelta) and event.number in self._calls:
             self._texts[event.number] = self._texts.get(event.number, "") + event.text
             if not _SENTENCE_ENDS.isdisjoint(self._texts[event.number][-len(event.text) - 2 * _AHEAD :]):
@@ -132,7 +161,7 @@ class _Reader:
     def _found(self, number: int, *, ended: bool) -> list[CitationFound]:
         call = self._calls[number]
         text = self._texts[number]
-        citations, self._done[number] = self._citer.citations(text, self._done.get(number, 0), ended=ended)
+        citations, self._done[number] = self._citers[number].citations(text, self._done.get(number, 0), ended=ended)
         return [CitationFound(citation, number, call.draft, call.item) for citation in citations]
 
 

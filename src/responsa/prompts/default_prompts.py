@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from responsa.tokens.marks import CLOSING, COMMAS, OPENING
+
 from . import en, zh
 from .language import Language
 from .templates import BasePromptTemplate, ChatPromptTemplate
@@ -50,8 +52,8 @@ class DefaultPrompts:
     no_sources: str
 
 
-_OPEN_MARKER: Final = re.compile(r"[\[【][\d\s,，、]*$")
-_MARKER: Final = re.compile(r"[\[【][\d\s,，、]+[\]】]")
+_OPEN_MARKER: Final = re.compile(rf"{OPENING}[\d\s{COMMAS}]*$")
+_MARKER: Final = re.compile(rf"{OPENING}[\d\s{COMMAS}]+{CLOSING}")
 
 
 def _core(answer: str) -> str:

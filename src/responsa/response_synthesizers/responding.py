@@ -75,7 +75,10 @@ def _answer(
     coverage = coverage_of(sources, spans)
     if recorder.calls and answer.grounded:
         if answer.value is None:
-            for number in grounding.unknown_numbers(answer.text, [span.number for span in spans]):
+            shown = tuple(span.number for span in spans)
+            texts = [(item.text, item.numbers) for item in answer.items] or [(answer.text, shown)]
+            unknown = [number for text, numbers in texts for number in grounding.unknown_numbers(text, numbers)]
+            for number in dict.fromkeys(unknown):
                 yield from warn("unknown_citation", number=number)
         whole = {row.number for row in coverage if row.shown is Shown.WHOLE}
         cut = [passage for passage in task.passages if passage.number not in whole]

@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .marks import CLOSING, COMMAS_AND_DASHES, MOST_NUMBERS, NUMBER, OPENING
+
 _CLOSERS: Final = "\"'”’」』）】》〉)\\]}»*_`~"
-_MARKS: Final = r"(?:[ \t]?[\[【]\d{1,4}(?:[,，、\-– ]{1,2}\d{1,4}){0,20}[\]】]){0,20}"
+_MARKS: Final = (
+    rf"(?:[ \t]?{OPENING}{NUMBER}(?:[{COMMAS_AND_DASHES} ]{{1,2}}{NUMBER}){{0,{MOST_NUMBERS}}}{CLOSING}){{0,20}}"
+)
 _STOP: Final = re.compile(
     rf"(?P<stop>[。！？；…｡.!?]+)(?P<closing>[{_CLOSERS}]*{_MARKS})(?P<after_stop>\s*)"
     r"|(?P<line_end>[\n\r\f\v\x1c-\x1e\x85\u2028\u2029]\s*)"
