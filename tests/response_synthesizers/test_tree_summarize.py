@@ -21,7 +21,7 @@ from tests.response_synthesizers.scenes import (
 )
 
 from responsa.response_synthesizers import TreeSummarize
-from responsa.schema.errors import CallBudgetExceeded, RateLimited
+from responsa.schema.errors import CallBudgetExceeded, DoesNotConverge, RateLimited, WindowTooSmall
 from responsa.schema.events import TextDelta
 from responsa.schema.messages import ChatMessage
 from responsa.schema.response import Outcome, Response
@@ -50,6 +50,36 @@ def test_it_always_ends_with_one_answer_and_within_its_plan(
     lowest = sum(bool(record.call.spans) for record in response.trace)
     assert len(response.trace) <= len(planned.calls) <= 2 * lowest + lowest.bit_length()
     assert all(row.shown == "whole" for row in response.coverage)
+
+
+class MoreThanItsParts(ScriptedLLM):
+    """Counts a prompt higher than the parts it was packed from."""
+
+    def __init__(self, script: str, factor: float) -> None:
+        super().__init__(script, context_window=600)
+        self.factor = factor
+
+    def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
+        return [int(self.factor * tokens) for tokens in super().count_prompts(prompts)]
+
+
+@pytest.mark.parametrize("factor", [1.2, 1.5, 1.8])
+@pytest.mark.parametrize("count", [3, 9])
+def test_it_ends_also_where_a_prompt_is_more_than_its_parts(factor: float, count: int) -> None:
+    llm = MoreThanItsParts("word " * 300, factor)
+    response = synthesized(TreeSummarize(llm), QUESTION, long_passages(count), llm_kwargs={"max_tokens": 200})
+    assert stages(response)[-1] == "answer"
+    assert all(row.shown == "whole" for row in response.coverage)
+
+
+def test_summaries_that_no_cutting_makes_fewer_are_an_error() -> None:
+    class Growing(MoreThanItsParts):
+        def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
+            said = [sum("word" in message.content for message in prompt) for prompt in prompts]
+            return [1000 if more else tokens for more, tokens in zip(said, super().count_prompts(prompts), strict=True)]
+
+    with pytest.raises((DoesNotConverge, WindowTooSmall)):
+        synthesized(TreeSummarize(Growing("word " * 300, 1.0)), QUESTION, long_passages(9, times=6))
 
 
 def test_each_level_has_at_most_half_the_packs_of_the_one_below() -> None:

@@ -28,11 +28,13 @@ class Fitted:
         packs: What each call is shown.
         messages: The final messages of the measured packs, from the first.
         tokens: Their lengths in tokens.
+        room: What a pack could have in the end, in tokens; 0 where nothing had to be packed.
     """
 
     packs: list[Pack]
     messages: list[Messages]
     tokens: list[int]
+    room: int = 0
 
 
 def fit(
@@ -67,7 +69,7 @@ def fit(
         tokens = yield from measure(messages)
         excess = max(tokens, default=0) - limit
         if excess <= 0:
-            return Fitted(packs, messages, tokens)
+            return Fitted(packs, messages, tokens, room)
         longest = packs[tokens.index(max(tokens))]
         room = max(min(room, longest.tokens) - excess - 1, min(MIN_ROOM // 2, room - 1))
         if room < 1:

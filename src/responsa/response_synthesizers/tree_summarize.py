@@ -19,17 +19,20 @@ from .base import BaseSynthesizer
 from .options import SynthesizerOptions
 from .structure import Reply
 from .task import Answer, Task
-from .window import show
+from .window import Shown, show
 
 # The least room of a prompt, in tokens: two short summaries with their fences.
 _MIN_ROOM: Final = 96
+# The shortest that a summary is cut to, in tokens.
+_MIN_SUMMARY: Final = 16
 
 
 class TreeSummarize(BaseSynthesizer):
     """Summarize packs of passages in parallel, then the summaries, until one prompt holds all that is left.
 
     A summary may take up at most half of a prompt's room, so that every level has at most half as many packs as the
-    one before. Only the last call is the user's answer, and streamed.
+    one before; where a tokenizer counts a prompt higher than its parts, summaries are cut until they fill fewer. Only
+    the last call is the user's answer, and streamed.
 
     Args:
         summary_template: The question at every level; variables `query_str`, `context_str`.
@@ -72,7 +75,8 @@ class TreeSummarize(BaseSynthesizer):
                 return Answer(reply.text, reply.value, error=error)
             if level and packs >= last_packs:
                 raise DoesNotConverge(level, packs)
-            length = min(budget.output, budget.room // 2 - shown.counted.around - 2 * MARGIN)
+            half = shown.fitted.room // 2 - shown.counted.around - 2 * MARGIN
+            length = min(budget.output, max(half, _MIN_SUMMARY))
             lower = replace(shown, budget=replace(budget, output=length))
             replies = yield from ask_all_for(lower.calls("summarize", task, visible=False), task, budget, None)
             summaries, failures = _told_apart(replies)
@@ -83,7 +87,7 @@ class TreeSummarize(BaseSynthesizer):
             error = error or (failures[0] if failures else None)
             if not summaries:
                 return Answer(task.prompts.refusal, error=error)
-            shown = yield from shown.with_passages((yield from _as_passages(summaries, length + MARGIN)))
+            shown = yield from _fewer_packs(shown, summaries, length + MARGIN)
             level, last_packs = level + 1, packs
 
 
@@ -91,6 +95,16 @@ def _told_apart(replies: Sequence[Reply | Failed]) -> tuple[list[str], list[Exce
     """Return the summaries that say something, and the errors."""
     texts = [reply.text for reply in replies if isinstance(reply, Reply)]
     return [text for text in texts if text and not refuses(text)], [r.error for r in replies if isinstance(r, Failed)]
+
+
+def _fewer_packs(shown: Shown, summaries: Sequence[str], room: int) -> Program[Shown]:
+    """Return prompts that show summaries of at most `room` tokens each, or of half as many until they fill fewer."""
+    packs = len(shown.fitted.packs)
+    while True:
+        shown = yield from shown.with_passages((yield from _as_passages(summaries, room)))
+        if len(shown.fitted.packs) < max(packs, 2) or room // 2 < _MIN_SUMMARY:
+            return shown
+        room //= 2
 
 
 def _as_passages(summaries: Sequence[str], room: int) -> Program[list[Passage]]:
