@@ -120,7 +120,7 @@ class FaultServer:
     received: list[Received] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._scripts: dict[str, list[list[Step]]] = defaultdict(list)
+        self._scripts: dict[str, list[Iterable[Step]]] = defaultdict(list)
         self._lock = threading.Lock()
         self._connections: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
@@ -139,7 +139,7 @@ class FaultServer:
     def on(self, route: str, *scripts: Script) -> FaultServer:
         """Answer `route` ("POST /v1/chat/completions") with these scripts in turn."""
         for script in scripts:
-            self._scripts[route].append([script] if isinstance(script, bytes) else list(script))
+            self._scripts[route].append([script] if isinstance(script, bytes) else script)
         return self
 
     def instead(self, route: str, *scripts: Script) -> FaultServer:
@@ -195,13 +195,17 @@ class FaultServer:
                 with self._lock:
                     self.received.append(request)
                     scripts = self._scripts.get(f"{request.method} {request.path}", [])
-                    script = scripts.pop(0) if len(scripts) > 1 else scripts[0] if scripts else [NOT_FOUND]
+                    script: Iterable[Step] = (
+                        scripts.pop(0) if len(scripts) > 1 else scripts[0] if scripts else [NOT_FOUND]
+                    )
                 if not self._play(connection, script):
                     return
 
-    def _play(self, connection: socket.socket, script: list[Step]) -> bool:
+    def _play(self, connection: socket.socket, script: Iterable[Step]) -> bool:
         """Carry out a script; say whether the connection goes on."""
         for step in script:
+            if self._stopped.is_set():
+                return False
             if isinstance(step, bytes):
                 connection.sendall(step)
             elif isinstance(step, WaitFor):

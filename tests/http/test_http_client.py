@@ -9,7 +9,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Generator, Iterator
 from contextlib import aclosing, closing
 from typing import Any
 
@@ -152,6 +153,46 @@ def test_a_silent_server_is_given_up_after_the_limit(faults: FaultServer, ask: A
     client = client_of(faults, timeout=Timeout(silence=0.05))
     with pytest.raises(ServerTimeout):
         ask(client, client.post("/x", {}))
+
+
+class Drip:
+    """A byte at a time, again and again, for as long as anyone listens."""
+
+    def __init__(self, first: bytes, byte: bytes) -> None:
+        self.first = first
+        self.byte = byte
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self.first
+        while True:
+            time.sleep(0.02)
+            yield self.byte
+
+
+HEADERS_DRIP = Drip(b"HTTP/1.1 200 OK\r\nX-Slow: ", b"x")
+BODY_DRIPS = Drip(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", b" ")
+
+
+@both
+@pytest.mark.parametrize("dripping", [HEADERS_DRIP, BODY_DRIPS], ids=["headers", "body"])
+def test_a_server_that_sends_a_byte_now_and_then_does_not_hold_a_call_beyond_its_time(
+    faults: FaultServer, ask: Ask, dripping: Drip
+) -> None:
+    faults.on(ROUTE, dripping)
+    client = client_of(faults, timeout=Timeout(total=0.3, silence=PATIENCE))
+    with pytest.raises(ServerTimeout) as caught:
+        ask(client, client.post("/x", {}))
+    assert (caught.value.seconds, caught.value.silent) == (0.3, False)
+
+
+@both_streams
+def test_headers_of_a_stream_that_drip_do_not_hold_a_call_beyond_its_time(
+    faults: FaultServer, read: ReadStream
+) -> None:
+    faults.on(ROUTE, HEADERS_DRIP)
+    client = client_of(faults, timeout=Timeout(total=0.3, silence=PATIENCE))
+    with pytest.raises(ServerTimeout):
+        read(client, client.post("/x", {}))
 
 
 @both
@@ -446,6 +487,18 @@ def test_a_proxy_of_the_environment_does_not_get_what_is_meant_for_this_machine(
         monkeypatch.delenv(name, raising=False)
     client = client_of(faults)
     assert ask(client, client.post("/x", {})).object() == {"ok": 1}
+
+
+def test_a_proxy_of_the_environment_gets_what_is_meant_for_another_machine(
+    faults: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", faults.root)
+    faults.on("POST http://models.example.org/v1/x", reply({"ok": 1}))
+    for ask_it in (ask, aask):
+        client = HTTPClient("http://models.example.org/v1", timeout=PATIENCE, max_retries=0)
+        assert ask_it(client, client.post("/x", {})).object() == {"ok": 1}
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,14 @@ class Send:
         streamed: Whether to hand on the open reply after its first bytes instead of reading it whole.
         connect: Limit of the connection, in seconds.
         read: Limit of each wait for bytes, in seconds.
+        deadline: The moment that headers, and the body of a reply that is read whole, must not outlive.
     """
 
     request: Request
     streamed: bool
     connect: float
     read: float
+    deadline: Deadline
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def attempts(
 
 def _send(request: Request, streamed: bool, timeout: Timeout, deadline: Deadline) -> Send:
     left = max(0.001, deadline.left)
-    return Send(request, streamed, min(timeout.connect, left), min(timeout.silence, left))
+    return Send(request, streamed, min(timeout.connect, left), min(timeout.silence, left), deadline)
 
 
 def _pause(failure: Failure, retry: int) -> float:

@@ -266,7 +266,12 @@ class HTTPClient:
                 is_tls = self.base.startswith("https:")
                 idle = IDLE_CONNECTIONS_TLS if is_tls else IDLE_CONNECTIONS_PLAIN
                 self._made = wire.ClientFactory(
-                    self._headers, self._transport, trust_env=not is_this_machine(self.base), is_tls=is_tls, idle=idle
+                    self._headers,
+                    self._transport,
+                    base=self.base,
+                    trust_env=not is_this_machine(self.base),
+                    is_tls=is_tls,
+                    idle=idle,
                 )
             return self._made
 

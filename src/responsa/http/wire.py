@@ -15,10 +15,13 @@ from httpx2 import HTTPError as HTTPError
 
 from ..schema.errors import BadResponse, ServerError, ServerTimeout, ServerUnreachable
 from .attempts import Answer, Attempts, Send, Sleep
+from .bounded import BoundedTransport, bounded_until, goes_through_a_proxy
 from .failures import Failure
 from .timeouts import Deadline
 
-MAX_REPLY_BYTES = 512 * 1024 * 1024
+# The largest honest reply is one of vectors: 2,048 texts (the most that OpenAI's interface takes) of 4,096 dimensions,
+# each number written out in ten characters or so, are 90 MB.
+MAX_REPLY_BYTES = 128 * 1024 * 1024
 MAX_ERROR_BYTES = 256 * 1024
 # A server that keeps the connection open after the last event is not waited for longer than this, in seconds.
 DRAIN_SECONDS = 0.25
@@ -30,13 +33,17 @@ class ClientFactory:
     Args:
         headers: Headers of every request.
         transport: A transport to use instead of the network.
+        base: The server's address.
         trust_env: Whether proxies and certificates named in the environment are used.
         is_tls: Whether the server is spoken to over TLS.
         idle: Connections kept while nothing is asked.
     """
 
-    def __init__(self, headers: dict[str, str], transport: Any, *, trust_env: bool, is_tls: bool, idle: int) -> None:
-        self._settings = {
+    def __init__(
+        self, headers: dict[str, str], transport: Any, *, base: str, trust_env: bool, is_tls: bool, idle: int
+    ) -> None:
+        self._direct = transport is None and not (trust_env and goes_through_a_proxy(base))
+        self._settings: dict[str, Any] = {
             "headers": headers,
             "transport": transport,
             "trust_env": trust_env,
@@ -48,6 +55,9 @@ class ClientFactory:
 
     def blocking(self) -> httpx2.Client:
         """Make the client of blocking calls."""
+        if self._direct:
+            transport = BoundedTransport(self._settings["verify"], self._settings["limits"])
+            return httpx2.Client(**{**self._settings, "transport": transport})
         return httpx2.Client(**self._settings)
 
     def asynchronous(self) -> httpx2.AsyncClient:
@@ -87,7 +97,8 @@ async def aperform(client: httpx2.AsyncClient, steps: Attempts) -> Answer:
 
 def _send(client: httpx2.Client, step: Send) -> Answer | Failure:
     try:
-        response = client.send(_request(client, step), stream=True)
+        with bounded_until(step.deadline.at):
+            response = client.send(_request(client, step), stream=True)
         opened = False
         try:
             if step.streamed and response.is_success:
@@ -99,15 +110,25 @@ def _send(client: httpx2.Client, step: Send) -> Answer | Failure:
             for chunk in response.iter_bytes():
                 whole += chunk
                 _check_size(step, response, whole)
+                if step.deadline.passed:
+                    return _time_is_up(step)
             return Answer(response.status_code, dict(response.headers), bytes(whole))
         finally:
             if not opened:
                 response.close()
     except HTTPError as fault:
-        return failure_of_fault(step.request.url, fault, step.read)
+        return _failure(step, fault)
 
 
 async def _asend(client: httpx2.AsyncClient, step: Send) -> Answer | Failure:
+    try:
+        async with asyncio.timeout(step.deadline.left):
+            return await _aopened(client, step)
+    except TimeoutError:
+        return _time_is_up(step)
+
+
+async def _aopened(client: httpx2.AsyncClient, step: Send) -> Answer | Failure:
     try:
         response = await client.send(_request(client, step), stream=True)
         opened = False
@@ -126,7 +147,17 @@ async def _asend(client: httpx2.AsyncClient, step: Send) -> Answer | Failure:
             if not opened:
                 await response.aclose()
     except HTTPError as fault:
-        return failure_of_fault(step.request.url, fault, step.read)
+        return _failure(step, fault)
+
+
+def _failure(step: Send, fault: HTTPError) -> Failure:
+    if isinstance(fault, httpx2.ReadTimeout | httpx2.WriteTimeout) and step.deadline.passed:
+        return _caused(_time_is_up(step), fault)
+    return failure_of_fault(step.request.url, fault, step.read)
+
+
+def _time_is_up(step: Send) -> Failure:
+    return Failure(ServerTimeout(step.request.url, step.deadline.seconds))
 
 
 def _request(client: httpx2.Client | httpx2.AsyncClient, step: Send) -> httpx2.Request:
