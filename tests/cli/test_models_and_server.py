@@ -59,6 +59,27 @@ def test_a_file_that_is_no_model_is_one_line(responsa: Run, tmp_path: Path, cont
     assert done.out == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["--model", "m.gguf"], 1, "No such file"),
+        (["--hf", "owner/model:m.gguf"], 2, "There is no program llama-server on this machine"),
+        (["--hf", "m.gguf"], 2, "expected OWNER/NAME:FILE.gguf"),
+        (["m.gguf", "--program", "no-such-program"], 2, "There is no program no-such-program"),
+        (["m.gguf", "--hf", "owner/model:m.gguf"], 2, "one of MODEL, --model and --hf"),
+        ([], 2, "needs a model (MODEL, --model FILE or --hf REPO:FILE)"),
+    ],
+)
+def test_the_model_is_named_in_one_of_three_ways(
+    responsa: Run, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, says: str
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    done = responsa("llama-server", *arguments)
+    assert done.code == code
+    assert says in done.err.splitlines()[-1]
+    assert done.out == ""
+
+
 @contextmanager
 def served(model: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """The program serving a model, and the processes it has started."""

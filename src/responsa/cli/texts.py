@@ -92,6 +92,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "info_format": {"en": "form", "zh": "格式"},
     "info_size": {"en": "size on disk", "zh": "占用磁盘"},
     # Servers and models.
+    "server_downloading": {
+        "en": "The server loads {model}, and downloads it first if it is not here yet …",
+        "zh": "服务器正在加载 {model}，本机没有时会先下载……",
+    },
     "server_starting": {"en": "Loading {model} …", "zh": "正在加载 {model} ……"},
     "server_ready": {"en": "{model} is served at {url}", "zh": "{model} 已在 {url} 提供服务"},
     "server_how_to_ask": {

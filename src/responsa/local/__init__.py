@@ -8,11 +8,13 @@ from responsa.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from .catalog import MODELS, PackagedModel, find_model
+    from .hub import HubFile
     from .llama_server import LlamaServer
     from .models import fetch, model_path, models_dir
 
 __all__ = [
     "MODELS",
+    "HubFile",
     "LlamaServer",
     "PackagedModel",
     "fetch",
@@ -26,6 +28,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "MODELS": ".catalog",
+            "HubFile": ".hub",
             "LlamaServer": ".llama_server",
             "PackagedModel": ".catalog",
             "fetch": ".models",

@@ -1,4 +1,4 @@
-"""Running the packaged llama-server in a process of its own."""
+"""Running a llama-server in a process of its own: the packaged one, or a program that is here."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import queue
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,21 +19,35 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from ..http.client import HTTPClient
-from ..schema.errors import InvalidOption, LocalServerFailed, MissingExtra, ServerError
+from ..schema.errors import (
+    InvalidOption,
+    LocalServerFailed,
+    MissingExtra,
+    ServerError,
+    ServerLoading,
+    ServerProgramNotFound,
+    ServerTimeout,
+    ServerUnreachable,
+)
 from .cores import default_threads
+from .hub import HubFile
 
 POOLINGS: Final = ("mean", "cls", "last", "rank")
+START_SECONDS: Final = 300.0
+DOWNLOAD_SECONDS: Final = 3600.0
 GRACE_SECONDS: Final = 5.0
+LOOK_SECONDS: Final = 1.0
+PAUSE_SECONDS: Final = 0.05
 LOG_TAIL_BYTES: Final = 16_384
 
 
 class LlamaServer:
-    """The packaged llama-server on one model file, in a process that ends with this one.
+    """A llama-server on one model, in a process that ends with this one.
 
     Use it as a context manager, or call `start` and `stop`.
 
     Args:
-        model: The GGUF file.
+        model: The GGUF file; or a `HubFile`, which the server downloads itself and keeps in its own cache.
         host: The address to listen at.
         port: The port, 0 for a free one.
         context_window: Tokens of prompt and answer together, for each slot.
@@ -43,13 +58,16 @@ class LlamaServer:
             None is "mean" with `embeddings`.
         alias: The model's id; None takes the file's name without its ending.
         api_key: What requests must bring; None asks for nothing.
-        start_timeout: The longest wait until the model is loaded, in seconds.
+        start_timeout: The longest wait until the model is loaded, in seconds; None is 300, and 3,600 where it may have
+            to be downloaded.
         log_path: Where the server's log goes; None keeps it while the server runs.
+        program: The llama-server program to run; None is the packaged server, and for a `HubFile`, which that cannot
+            download, the `llama-server` on the PATH.
     """
 
     def __init__(
         self,
-        model: str | Path,
+        model: str | Path | HubFile,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -60,8 +78,9 @@ class LlamaServer:
         pooling: str | None = None,
         alias: str | None = None,
         api_key: str | None = None,
-        start_timeout: float = 300.0,
+        start_timeout: float | None = None,
         log_path: str | Path | None = None,
+        program: str | Path | None = None,
     ) -> None:
         for name, value in (("context_window", context_window), ("slots", slots), ("threads", threads)):
             if value is not None and value < 1:
@@ -70,13 +89,18 @@ class LlamaServer:
             raise InvalidOption("port", port, "a port from 0 to 65535")
         if pooling is not None and pooling not in POOLINGS:
             raise InvalidOption("pooling", pooling, " or ".join(POOLINGS))
-        self.model_path = Path(model)
-        self.model = alias or self.model_path.name.removesuffix(".gguf")
+        if start_timeout is not None and not start_timeout > 0:
+            raise InvalidOption("start_timeout", start_timeout, "a number of seconds above 0")
+        self.hub_file = model if isinstance(model, HubFile) else None
+        self.model_path = None if isinstance(model, HubFile) else Path(model)
+        self.model = alias or (model.name if isinstance(model, HubFile) else Path(model).name.removesuffix(".gguf"))
         self.api_key = api_key
-        self._start_timeout = start_timeout
+        self._program = program
+        self._start_timeout = start_timeout or (START_SECONDS if self.hub_file is None else DOWNLOAD_SECONDS)
         self._log_path = Path(log_path) if log_path is not None else None
         self._settings: dict[str, Any] = {
-            "model": str(self.model_path),
+            "model": None if self.model_path is None else str(self.model_path),
+            "hub": None if self.hub_file is None else [self.hub_file.repo, self.hub_file.file],
             "alias": self.model,
             "host": host,
             "port": port,
@@ -95,7 +119,7 @@ class LlamaServer:
     def url(self) -> str:
         """The running server's address, with `/v1`."""
         if self._url is None:
-            raise LocalServerFailed("it is not running")
+            raise LocalServerFailed("it was not started, or has ended")
         return self._url
 
     @property
@@ -112,11 +136,12 @@ class LlamaServer:
 
         Raises:
             MissingExtra: The packaged server is not installed.
+            ServerProgramNotFound: There is no program that could download the model.
             LocalServerFailed: The file is no model, the port is taken, memory is short, or it took too long.
         """
         if self._process is not None:
             return self
-        self._check()
+        program = self._program_to_run()
         deadline = time.monotonic() + self._start_timeout
         log, self._kept_log = _open_log(self._log_path)
         with log:
@@ -130,7 +155,7 @@ class LlamaServer:
         self._process = process
         self._release = weakref.finalize(self, _end, process, self._kept_log if self._log_path is None else None)
         try:
-            self._send_settings(process)
+            self._send_settings(process, program)
             self._url = self._address(process, deadline) + "/v1"
             self._await_health(process, deadline)
         except BaseException:
@@ -147,7 +172,7 @@ class LlamaServer:
     def wait(self) -> int:
         """Wait until the server's process ends, and return its exit code."""
         if self._process is None:
-            raise LocalServerFailed("it is not running")
+            raise LocalServerFailed("it was not started, or has ended")
         return self._process.wait()
 
     def __enter__(self) -> Self:
@@ -158,19 +183,29 @@ class LlamaServer:
     ) -> None:
         self.stop()
 
-    def _check(self) -> None:
-        if find_spec("xllamacpp") is None:
+    def _program_to_run(self) -> str | None:
+        """Check that there is a server, and a model to load; return the program, or None for the packaged server."""
+        name = self._program or ("llama-server" if self.hub_file is not None else None)
+        found = None if name is None else shutil.which(str(name))
+        if name is not None and found is None:
+            raise ServerProgramNotFound(str(name), self.model if self.hub_file is None else str(self.hub_file))
+        if name is None and find_spec("xllamacpp") is None:
             raise MissingExtra("llama-server", "local")
+        if self.model_path is not None:
+            self._check_file(self.model_path)
+        return found
+
+    def _check_file(self, path: Path) -> None:
         try:
-            with self.model_path.open("rb") as file:
+            with path.open("rb") as file:
                 magic = file.read(4)
         except OSError as error:
-            raise LocalServerFailed(f"{self.model_path}: {error.strerror}") from error
+            raise LocalServerFailed(f"{path}: {error.strerror}") from error
         if magic != b"GGUF":
-            raise LocalServerFailed(f"{self.model_path} is not a GGUF file")
+            raise LocalServerFailed(f"{path} is not a GGUF file")
 
-    def _send_settings(self, process: subprocess.Popen[bytes]) -> None:
-        settings = {**self._settings, "threads": self._settings["threads"] or default_threads()}
+    def _send_settings(self, process: subprocess.Popen[bytes], program: str | None) -> None:
+        settings = {**self._settings, "program": program, "threads": self._settings["threads"] or default_threads()}
         assert process.stdin is not None
         try:
             process.stdin.write(json.dumps(settings).encode() + b"\n")
@@ -190,25 +225,37 @@ class LlamaServer:
         try:
             line = lines.get(timeout=max(0.0, deadline - time.monotonic()))
         except queue.Empty as error:
-            raise LocalServerFailed(f"the model was not loaded within {self._start_timeout:g} s") from error
+            raise self._too_slow() from error
         if not line:
             raise self._failed(process)
         address = json.loads(line)["address"]
         return str(address)
 
     def _await_health(self, process: subprocess.Popen[bytes], deadline: float) -> None:
-        client = HTTPClient(self.url, api_key=self.api_key, timeout=max(0.1, deadline - time.monotonic()))
-        request = client.get("//health")
+        client = HTTPClient(self.url, api_key=self.api_key, timeout=LOOK_SECONDS, max_retries=0)
 
         def healthy() -> Any:
-            yield request
+            yield client.get("//health")
 
         try:
-            client.run(healthy())
-        except ServerError as error:
-            raise (self._failed(process) if process.poll() is not None else LocalServerFailed(str(error))) from error
+            while True:
+                try:
+                    client.run(healthy())
+                except ServerError as error:
+                    if process.poll() is not None:  # a program listens before its model is loaded, and may still fail
+                        raise self._failed(process) from error
+                    if time.monotonic() >= deadline:
+                        raise self._too_slow() from error
+                    if not isinstance(error, ServerLoading | ServerTimeout | ServerUnreachable):
+                        raise LocalServerFailed(str(error)) from error
+                    time.sleep(PAUSE_SECONDS)
+                else:
+                    return
         finally:
             client.close()
+
+    def _too_slow(self) -> LocalServerFailed:
+        return LocalServerFailed(f"the model was not loaded within {self._start_timeout:g} s")
 
     def _failed(self, process: subprocess.Popen[bytes]) -> LocalServerFailed:
         try:
@@ -220,6 +267,10 @@ class LlamaServer:
         reason = " / ".join(" ".join(line.partition(" E ")[2].split() or line.split()) for line in lines[-3:])
         if code < 0:
             reason = f"its process was ended by signal {-code}. {reason}"
+        if self.hub_file is not None:
+            reason = (
+                f"it could not download or load {self.hub_file}; it needs the hub, or the file in its cache. {reason}"
+            )
         return LocalServerFailed(reason or f"its process ended with exit code {code}")
 
 

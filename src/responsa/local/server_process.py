@@ -11,7 +11,8 @@ import os
 import signal
 import sys
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TextIO
 
 # Memory for prompts of slots that went to another conversation, in MiB.
 PROMPT_CACHE_MIB = 1024
@@ -49,6 +50,8 @@ def main() -> None:
     # The native server may print: what the parent reads must be ours alone.
     report = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    if settings["program"] is not None:
+        os._exit(_run_program(settings, report))
     threading.Thread(target=_end_with_parent, daemon=True).start()
     import xllamacpp
 
@@ -58,13 +61,33 @@ def main() -> None:
         sys.stderr.write(f"{error}\n")
         sys.stderr.flush()
         os._exit(1)
-    report.write(json.dumps({"address": server.listening_address}) + "\n")
-    report.flush()
+    _tell(report, server.listening_address)
     threading.Event().wait()
 
 
-def _end_with_parent() -> None:
+def _run_program(settings: dict[str, Any], report: TextIO) -> int:
+    from .server_program import ServerProgram
+
+    try:
+        program = ServerProgram(settings)
+    except OSError as error:
+        sys.stderr.write(f"{settings['program']}: {error.strerror}\n")
+        return 1
+    threading.Thread(target=_end_with_parent, args=[program.end], daemon=True).start()
+    if program.await_port():
+        _tell(report, program.address)
+    return program.wait() or 1
+
+
+def _tell(report: TextIO, address: str) -> None:
+    report.write(json.dumps({"address": address}) + "\n")
+    report.flush()
+
+
+def _end_with_parent(end: Callable[[], None] | None = None) -> None:
     sys.stdin.buffer.read()
+    if end is not None:
+        end()
     os._exit(0)  # at once, whatever native threads are doing
 
 

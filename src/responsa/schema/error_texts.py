@@ -55,6 +55,13 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
         "en": "{feature} is not installed. Run: pip install 'responsa[{extra}]'",
         "zh": "未安装{feature}。请运行：pip install 'responsa[{extra}]'",
     },
+    "server_program_not_found": {
+        "en": "There is no program {program} on this machine to load {model} with; the packaged server loads only files "
+        "that are here, and downloads none. Install llama.cpp's llama-server, or name it (--program); or download the "
+        "file yourself and give it: responsa llama-server FILE.gguf",
+        "zh": "本机没有可用来加载 {model} 的程序 {program}；软件包自带的服务器只加载本机文件，不会下载。请安装 llama.cpp 的 llama-server，"
+        "或用 --program 指定它；也可以自行下载文件后运行：responsa llama-server FILE.gguf",
+    },
     "window_too_small": {
         "en": "A window of {window} tokens is too small for this prompt ({table}). Shorten the question or the "
         "template, ask for a shorter answer (max_tokens), or start the server with a larger -c.",

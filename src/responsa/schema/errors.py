@@ -10,6 +10,7 @@ ResponsaError
 │   ├── MissingArgument           argument, owner
 │   ├── MissingMethod             methods, owner
 │   ├── MissingExtra              feature, extra
+│   ├── ServerProgramNotFound     program, model
 │   ├── WindowTooSmall            table of the planner's numbers
 │   ├── WindowAboveServed         asked, served
 │   ├── StreamingNotSupported     mode
@@ -198,6 +199,14 @@ class MissingExtra(UsageError, ImportError):
 
     feature: str
     extra: str
+
+
+@dataclass(eq=False)
+class ServerProgramNotFound(UsageError):
+    """There is no such llama-server program, which alone could load the model."""
+
+    program: str
+    model: str
 
 
 @dataclass(eq=False)
