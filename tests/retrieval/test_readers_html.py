@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from responsa.retrieval.readers import SimpleDirectoryReader
+from responsa.retrieval.readers.html_attributes import MOST_ATTRIBUTES, without_long_tags
 from responsa.schema.nodes import Document
 
 
@@ -101,3 +102,28 @@ def test_a_page_of_too_many_tags_is_refused(tmp_path: Path, monkeypatch: pytest.
     reader = SimpleDirectoryReader(tmp_path)
     assert reader.load_data() == []
     assert "more than 10 tags" in reader.report.render()
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        " ".join(f"a{number}={number}" for number in range(100_000)),
+        " ".join(f"a{number}='>'" for number in range(100_000)),
+        "".join(f"/a{number}" for number in range(100_000)),
+    ],
+    ids=["bare", "quoted", "slashes"],
+)
+def test_a_tag_of_a_hundred_thousand_attributes_is_read_without_them(tmp_path: Path, attributes: str) -> None:
+    assert page(tmp_path, f"<div {attributes}><p>What it says.</p></div>").text == "What it says."
+
+
+def test_tags_with_many_words_in_an_attribute_are_left_as_they_are() -> None:
+    text = f"<p title='{'word ' * 5000}' class=x>a <b</p> if a<b and c < d <a href=\"{'x' * 9000}\">y</a>"
+    assert without_long_tags(text) == text
+    assert without_long_tags("<p" + " a=1" * MOST_ATTRIBUTES + ">") == "<p" + " a=1" * MOST_ATTRIBUTES + ">"
+    assert without_long_tags("<p" + " a=1" * (MOST_ATTRIBUTES + 1) + " >x") == "<p >x"
+
+
+@pytest.mark.parametrize("part", ["<a b='", "<", "<a ", '<a "', "<a/", "<a b=c/"])
+def test_what_is_no_whole_tag_is_looked_at_once(part: str) -> None:
+    assert len(without_long_tags(part * 200_000)) <= len(part) * 200_000

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from .encodings import decode
+from .html_attributes import without_long_tags
 from .markup import MarkdownBuilder, one_line
 from .parts import MOST_TAGS, Part, SourceFile
 
@@ -71,7 +72,7 @@ def _parsed(source: SourceFile, text: str) -> HtmlElement:
     if text.count("<") > MOST_TAGS:
         raise source.failed("too_many_tags", str(MOST_TAGS))
     # As bytes in a known encoding: lxml refuses text whose XML head declares another.
-    data = text.encode("utf-8", "replace")
+    data = without_long_tags(text).encode("utf-8", "replace")
     try:
         root, whole = _tree(data, huge=False)
         if not whole:
