@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from responsa.retrieval.readers import pdf
+from responsa.retrieval.readers.parts import Part, SourceFile
 
 LONG = "这一行写满了整页的宽度所以它只是换行而已"
 
@@ -60,3 +63,30 @@ def test_titles_that_name_a_file_or_program_are_none(title: str | None, kept: st
 @pytest.mark.parametrize(("numbers", "text"), [([3], "3"), ([1, 2, 3, 7], "1-3, 7"), ([1, 3, 4], "1, 3-4")])
 def test_pages_without_text_are_named_as_ranges(numbers: list[int], text: str) -> None:
     assert pdf._ranges(numbers) == text
+
+
+NIGHTLY = Path(__file__).parents[1] / "data" / "documents" / "nightly.en.pdf"
+
+
+def read_nightly(capped: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> tuple[list[Part], list[tuple[str, str]]]:
+    for name, limit in capped.items():
+        monkeypatch.setattr(pdf, name, limit)
+    source = SourceFile("nightly.en.pdf", "nightly.en.pdf", NIGHTLY.read_bytes(), 10**9)
+    return list(pdf.read_pdf(source)), [(note.reason, note.detail) for note in source.notes]
+
+
+def test_what_is_read_of_a_pdf_is_limited_and_what_is_left_out_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, notes = read_nightly({}, monkeypatch)
+    assert notes == []
+    pages = whole[-1].metadata["page"]
+    cut, notes = read_nightly({"MOST_PAGE_CHARACTERS": 100}, monkeypatch)
+    assert notes[0] == ("pages_cut", f"1-{pages} (100)" if pages > 1 else "1 (100)")
+    assert all(len(part.text) <= 100 for part in cut)
+    monkeypatch.undo()
+    _, notes = read_nightly({"MOST_CHARACTERS": 1}, monkeypatch)
+    assert notes == ([("pages_left_out", "1")] if pages > 1 else [])
+
+
+def test_only_so_many_bookmarks_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts, _ = read_nightly({"MOST_BOOKMARKS": 0}, monkeypatch)
+    assert {part.metadata["title_path"] for part in parts} == {parts[0].metadata["title"]}

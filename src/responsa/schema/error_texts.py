@@ -443,6 +443,10 @@ READING_REASONS: Final[dict[str, Translations]] = {
         "en": "{detail} characters could not be decoded",
         "zh": "有 {detail} 个字符无法解码",
     },
+    "pages_cut": {
+        "en": "pages cut after their first characters, for they have too many: {detail}",
+        "zh": "这些页的文字过多，只读取了开头：{detail}",
+    },
     "pages_left_out": {
         "en": "only the first {detail} pages were read",
         "zh": "只读取了前 {detail} 页",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from responsa.retrieval.splitting.structure import TITLE_PATH_SEPARATOR
@@ -16,7 +16,12 @@ from .parts import Part, SourceFile
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
+# No limit of time can be set on PDFium, so that what a hostile file may make of it is limited by number.
 MOST_PAGES: Final = 20_000
+MOST_CHARACTERS: Final = 100_000_000
+MOST_PAGE_CHARACTERS: Final = 1_000_000
+MOST_BOOKMARKS: Final = 10_000
+MOST_PAGE_BOOKMARKS: Final = 200
 
 # PDFium may be used by one thread at a time.
 _PDFIUM: Final = threading.Lock()
@@ -44,6 +49,9 @@ def read_pdf(source: SourceFile) -> Iterator[Part]:
     A page on which bookmarks begin new sections gives a part for each of them.
     """
     pages, outline, title = _extracted(source)
+    bookmarks: defaultdict[int, list[tuple[int, int, str]]] = defaultdict(list)
+    for entry in outline:
+        bookmarks[entry[0]].append(entry)
     furniture = _furniture(pages)
     title = title or source.stem
     path: list[tuple[int, str]] = []
@@ -52,8 +60,8 @@ def read_pdf(source: SourceFile) -> Iterator[Part]:
         kept = [line for line in lines if _skeleton(line) not in furniture] or lines
         if not any(kept):
             empty.append(number)
-        bookmarks = [entry for entry in outline if entry[0] == number]
-        for index, (piece, path_here) in enumerate(_sections(kept, bookmarks, path)):
+        here = bookmarks[number][:MOST_PAGE_BOOKMARKS]
+        for index, (piece, path_here) in enumerate(_sections(kept, here, path)):
             path = path_here
             text = _joined(piece)
             if text.strip():
@@ -109,24 +117,32 @@ def _extracted(source: SourceFile) -> tuple[list[list[str]], list[tuple[int, int
 
 
 def _pages(document: PdfDocument, source: SourceFile) -> list[list[str]]:
-    count = len(document)
-    if count > MOST_PAGES:
-        source.note("pages_left_out", str(MOST_PAGES))
     pages: list[list[str]] = []
-    for index in range(min(count, MOST_PAGES)):
+    cut: list[int] = []
+    characters = 0
+    for index in range(len(document)):
+        if index >= MOST_PAGES or characters >= MOST_CHARACTERS:
+            source.note("pages_left_out", str(index))
+            break
         page = document[index]
         text_page = page.get_textpage()
-        text = _DIVIDED.sub("", text_page.get_text_range())
+        length = text_page.count_chars()
+        if length > MOST_PAGE_CHARACTERS:
+            cut.append(index + 1)
+        text = _DIVIDED.sub("", text_page.get_text_range(0, min(length, MOST_PAGE_CHARACTERS)))
+        characters += len(text)
         text_page.close()
         page.close()
         text = _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
         pages.append([_LEADERS.sub(" … ", line).strip() for line in text.split("\n")])
+    if cut:
+        source.note("pages_cut", f"{_ranges(cut)} ({MOST_PAGE_CHARACTERS})")
     return pages
 
 
 def _outline(document: PdfDocument) -> list[tuple[int, int, str]]:
     found: list[tuple[int, int, str]] = []
-    for bookmark in document.get_toc(max_depth=6):
+    for bookmark in islice(document.get_toc(max_depth=6), MOST_BOOKMARKS):
         destination = bookmark.get_dest()
         index = destination.get_index() if destination else None
         heading = " ".join(_CONTROLS.sub("", bookmark.get_title()).split())[:120]
