@@ -11,8 +11,9 @@ from pydantic import BaseModel
 from tests.faults import PATIENCE, FaultServer, answer_of, delta, reply, stream_of
 from tests.llms.both import QUESTION, Both, both
 
+from responsa.llms.json_in_text import parse_json
 from responsa.llms.openai_like import OpenAILike
-from responsa.llms.structured import closed, parse_json
+from responsa.llms.structured import closed
 from responsa.prompts.templates import PromptTemplate
 from responsa.schema.completions import Sampling
 from responsa.schema.errors import InvalidOption, RequestRefused, StructuredOutputFailed
@@ -209,6 +210,19 @@ def test_predict_fills_a_template(faults: FaultServer, make: Any, side: Both) ->
 )  # fmt: skip
 def test_json_is_found_in_a_fence_or_among_words(text: str, value: Any) -> None:
     assert parse_json(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ['As [1] says: {"a": [1]}', '[2] ```json\n{"a": [1]}\n```', '{"a": [1]} as in [1]', '[{"a": [1]}]']
+)
+def test_where_an_object_is_meant_brackets_among_the_words_are_passed_over(text: str) -> None:
+    assert parse_json(text, only_objects=True) == {"a": [1]}
+
+
+@pytest.mark.parametrize("text", ["[1]", "3", "no [1] object", '"{"'])
+def test_where_an_object_is_meant_nothing_else_will_do(text: str) -> None:
+    with pytest.raises(StructuredOutputFailed):
+        parse_json(text, only_objects=True)
 
 
 @pytest.mark.parametrize("text", ["", "words", "{", "[" * 100_000, "{" * 100_000])

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ..schema.errors import StructuredOutputFailed
 from ..schema.messages import ChatMessage, MessageRole, TextBlock
 from .served import Served
 
@@ -20,8 +17,6 @@ PROMPT: Final = "prompt"
 # Keywords of a schema that hold schemas by names of one's own, and those that hold values.
 SCHEMAS_BY_NAME: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 VALUES: Final = ("enum", "const", "default", "examples")
-# Places in a text where JSON may begin that are looked at.
-TRIES: Final = 64
 
 
 def ways_of(served: Served, *, is_chat_model: bool, is_function_calling_model: bool) -> list[str]:
@@ -95,27 +90,6 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def parse_json(text: str) -> Any:
-    """Return the JSON value of an answer, also from within a fence or among words.
-
-    Raises:
-        StructuredOutputFailed: There is none.
-    """
-    body = text.strip()
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        pass
-    decoder = json.JSONDecoder()
-    starts = (match.start() for match in re.finditer(r"[{\[]", body))
-    for start in itertools.islice(starts, TRIES):
-        try:
-            return decoder.raw_decode(body, start)[0]
-        except (ValueError, RecursionError):
-            continue
-    raise StructuredOutputFailed("it holds no JSON", text)
 
 
 def closed(schema: Any) -> Any:

@@ -6,10 +6,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from ..prompts import en, zh
+from ..prompts.language import detect_language
 from ..schema.completions import Completion, Sampling
 from ..schema.errors import InvalidOption, StructuredOutputFailed
 from ..schema.messages import ChatMessage, MessageRole
-from .structured import parse_json
+from ..schema.substitution import substitute
+from .json_in_text import parse_json
 
 
 class StructuredClass(Protocol):
@@ -43,16 +46,17 @@ def predicting(output_cls: type[Object], messages: Sequence[ChatMessage], sampli
     except StructuredOutputFailed as error:
         if completion.finish_reason == "length":
             raise
-        request = (
-            f"That is not a JSON object of the wanted form ({error.reason}). Write only the corrected JSON object."
-        )
+        asked = " ".join(message.content for message in messages[-1:])
+        texts = zh if detect_language(asked) == "zh" else en
+        request = substitute(texts.REPAIR_USER, {"reason": error.reason})
     repair = (ChatMessage(MessageRole.ASSISTANT, completion.text), ChatMessage(MessageRole.USER, request))
     return _read(output_cls, (yield [*messages, *repair], sampling))
 
 
 def _read(output_cls: type[Object], completion: Completion) -> Object:
     try:
-        value = output_cls.model_validate(parse_json(completion.text))
+        only_objects = output_cls.model_json_schema().get("type") == "object"
+        value = output_cls.model_validate(parse_json(completion.text, only_objects=only_objects))
     except StructuredOutputFailed:
         if completion.finish_reason == "length":
             raise StructuredOutputFailed("it was cut at its token limit (max_tokens)", completion.text) from None

@@ -33,6 +33,7 @@ class DefaultPrompts:
         summary: Variables `query_str`, `context_str`.
         simple: Variable `query_str`.
         condense: Variables `chat_history`, `question`.
+        repair: What a model is told of an object that is none; variable `reason`.
         speakers: What the roles are called in a conversation written out.
         refusal: What the model is asked to say when the passages hold no answer.
         no_sources: What a response without passages prints.
@@ -47,6 +48,7 @@ class DefaultPrompts:
     summary: BasePromptTemplate
     simple: BasePromptTemplate
     condense: BasePromptTemplate
+    repair: str
     speakers: Mapping[str, str]
     refusal: str
     no_sources: str
@@ -94,6 +96,7 @@ def default_prompts(language: Language) -> DefaultPrompts:
         summary=chat(texts.SUMMARY_USER),
         simple=ChatPromptTemplate.from_messages([("user", texts.SIMPLE_USER)]),
         condense=ChatPromptTemplate.from_messages([("system", texts.CONDENSE_SYSTEM), ("user", texts.CONDENSE_USER)]),
+        repair=texts.REPAIR_USER,
         speakers=texts.SPEAKERS,
         refusal=texts.REFUSAL,
         no_sources=texts.NO_SOURCES,

@@ -13,14 +13,10 @@ from responsa.programs.plan import PLANNED
 from responsa.schema.completions import Completion
 from responsa.schema.errors import StructuredOutputFailed
 from responsa.schema.messages import ChatMessage, MessageRole
+from responsa.schema.substitution import substitute
 
 from .structure import Reply, Structure
 from .task import Task
-
-_REPAIR = {
-    "en": "That is not a JSON object of the wanted form ({reason}). Write only the corrected JSON object.",
-    "zh": "这不是所要求的 JSON 对象（{reason}）。只写出改正后的 JSON 对象。",
-}
 
 
 def build_call(
@@ -96,7 +92,7 @@ def _repair(
     """Return the call that asks for a corrected object; None where there is no sense or no room for it."""
     if completion.finish_reason == "length" or not isinstance(error, StructuredOutputFailed):
         return None
-    request = _REPAIR[task.prompts.language].replace("{reason}", error.reason)
+    request = substitute(task.prompts.repair, {"reason": error.reason})
     messages = (
         *call.messages,
         ChatMessage(MessageRole.ASSISTANT, completion.text),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from responsa.llms.json_in_text import parse_json
 from responsa.schema.errors import InvalidOption, MissingExtra, StructuredOutputFailed
 
 if TYPE_CHECKING:
@@ -154,11 +155,8 @@ class DecisionStructure(Structure):
     def read(self, text: str) -> Reply:
         import json
 
-        try:
-            fields = json.loads(_object_text(text))
-        except ValueError as error:
-            raise StructuredOutputFailed(str(error), text) from error
-        if not isinstance(fields, dict) or not isinstance(satisfied := fields.get("query_satisfied"), bool):
+        fields = parse_json(text, only_objects=True)
+        if not isinstance(satisfied := fields.get("query_satisfied"), bool):
             raise StructuredOutputFailed("query_satisfied: true or false is missing", text)
         answer = fields.get("answer")
         if self._answer is not None and satisfied:
@@ -183,6 +181,7 @@ def _partial_fields(text: str) -> dict[str, Any] | None:
 
 
 def _object_text(text: str) -> str:
-    """Return the outermost braces and what is between them; the text itself where there are none."""
-    start, end = text.find("{"), text.rfind("}")
-    return text[start : end + 1] if 0 <= start < end else text
+    """Return the object that `text` holds, as JSON."""
+    import json
+
+    return json.dumps(parse_json(text, only_objects=True))
