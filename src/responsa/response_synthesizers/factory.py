@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Unpack
 
-from responsa.instrumentation import CallbackManager
-from responsa.packing.chat_prompt_helper import ChatPromptHelper
-from responsa.packing.prompt_helper import PromptHelper
-from responsa.prompts import AnswerStyle, BasePromptTemplate
 from responsa.schema.errors import InvalidOption
 from responsa.schema.protocols import LLM
 
@@ -19,14 +14,11 @@ from .compact_and_refine import CompactAndRefine
 from .context_only import ContextOnly
 from .generation import Generation
 from .no_text import NoText
+from .options import ModeOptions
 from .refine import Refine
 from .simple_summarize import SimpleSummarize
 from .tree_summarize import TreeSummarize
 from .type import ResponseMode
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
 
 _MODES: dict[str, type[BaseSynthesizer]] = {
     cls.mode: cls
@@ -48,34 +40,14 @@ def get_response_synthesizer(
     llm: LLM | None = None,
     *,
     response_mode: ResponseMode | str = ResponseMode.COMPACT,
-    prompt_helper: PromptHelper | None = None,
-    chat_prompt_helper: ChatPromptHelper | None = None,
-    text_qa_template: BasePromptTemplate | None = None,
-    refine_template: BasePromptTemplate | None = None,
-    summary_template: BasePromptTemplate | None = None,
-    simple_template: BasePromptTemplate | None = None,
-    chat_content_qa_template: BasePromptTemplate | None = None,
-    chat_content_refine_template: BasePromptTemplate | None = None,
-    chat_summary_template: BasePromptTemplate | None = None,
-    callback_manager: CallbackManager | None = None,
-    use_async: bool | None = None,
-    concurrency: int | None = None,
-    streaming: bool = False,
-    structured_answer_filtering: bool = False,
-    multimodal: bool = False,
-    verbose: bool = False,
-    output_cls: type[BaseModel] | None = None,
-    language: Literal["auto", "en", "zh"] | None = None,
-    empty_response: str | None = None,
-    think: bool | None = None,
-    style: AnswerStyle | None = None,
-    output_schema: Mapping[str, Any] | None = None,
+    **options: Unpack[ModeOptions],
 ) -> BaseSynthesizer:
     """Return the synthesizer of a mode.
 
     Args:
         llm: The model that answers; `Settings.llm` when left out.
         response_mode: The mode, or its name.
+        **options: What the mode takes, of the following.
         prompt_helper: How the window is shared out, in place of what the LLM says of itself.
         text_qa_template: The question over passages: all modes but tree_summarize, generation and those without a call.
         refine_template: The later questions of refine and compact.
@@ -106,32 +78,8 @@ def get_response_synthesizer(
     cls = _MODES.get(str(response_mode))
     if cls is None:
         raise InvalidOption("response_mode", response_mode, "one of " + ", ".join(_MODES))
-    given: dict[str, Any] = {
-        "prompt_helper": prompt_helper,
-        "chat_prompt_helper": chat_prompt_helper,
-        "text_qa_template": text_qa_template,
-        "refine_template": refine_template,
-        "summary_template": summary_template,
-        "simple_template": simple_template,
-        "chat_content_qa_template": chat_content_qa_template,
-        "chat_content_refine_template": chat_content_refine_template,
-        "chat_summary_template": chat_summary_template,
-        "callback_manager": callback_manager,
-        "use_async": use_async,
-        "concurrency": concurrency,
-        "streaming": streaming,
-        "structured_answer_filtering": structured_answer_filtering,
-        "multimodal": multimodal,
-        "verbose": verbose,
-        "output_cls": output_cls,
-        "language": language,
-        "empty_response": empty_response,
-        "think": think,
-        "style": style,
-        "output_schema": output_schema,
-    }
-    options = {name: value for name, value in given.items() if value is not None and value is not False}
-    for name, value in (("use_async", use_async), ("think", think)):
-        if value is False and name in cls.accepts:
-            options[name] = False
-    return cls(llm, **options)
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None and value is not False}
+    for name in ("use_async", "think"):
+        if options.get(name) is False and name in cls.accepts:
+            given[name] = False
+    return cls(llm, **given)

@@ -35,10 +35,9 @@ class SynthesizerOptions(TypedDict, total=False):
     output_schema: Mapping[str, Any] | None
 
 
-class SynthesisOptions(SynthesizerOptions, total=False):
-    """What `get_response_synthesizer` takes beside the LLM; its docstring says what each is."""
+class ModeOptions(SynthesizerOptions, total=False):
+    """What the modes take beside the LLM, each some of it; `get_response_synthesizer` says what each is."""
 
-    response_mode: ResponseMode | str
     text_qa_template: BasePromptTemplate | None
     refine_template: BasePromptTemplate | None
     summary_template: BasePromptTemplate | None
@@ -47,6 +46,12 @@ class SynthesisOptions(SynthesizerOptions, total=False):
     chat_content_refine_template: BasePromptTemplate | None
     chat_summary_template: BasePromptTemplate | None
     structured_answer_filtering: bool
+
+
+class SynthesisOptions(ModeOptions, total=False):
+    """What `get_response_synthesizer` takes beside the LLM."""
+
+    response_mode: ResponseMode | str
 
 
 ALL_OPTIONS: Final = frozenset(SynthesizerOptions.__annotations__)

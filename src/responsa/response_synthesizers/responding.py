@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import ClassVar, Protocol
 
 from responsa import grounding
 from responsa.programs import Program, Recorder, emit, traced, warn
@@ -18,12 +18,22 @@ from responsa.schema.response import Outcome, Response
 from .task import Answer, Task
 from .thinking import with_style
 
-if TYPE_CHECKING:
-    from .base import BaseSynthesizer
+
+class Mode(Protocol):
+    """What is needed of a synthesizer.
+
+    Args:
+        needs_passages: Whether there is nothing to answer from where there are no passages.
+    """
+
+    needs_passages: ClassVar[bool]
+
+    def program(self, task: Task) -> Program[Answer | str]:
+        """Answer a task."""
 
 
 def respond(
-    synthesizer: BaseSynthesizer, task: Task, sources: Sequence[NodeWithScore], empty_response: str | None
+    synthesizer: Mode, task: Task, sources: Sequence[NodeWithScore], empty_response: str | None
 ) -> Program[Response]:
     """Return a response whatever happens but an error before any answer: also when there is nothing to answer from."""
     if sources:
@@ -60,7 +70,7 @@ def respond(
 
 
 def _answer(
-    synthesizer: BaseSynthesizer, task: Task, sources: Sequence[NodeWithScore], recorder: Recorder
+    synthesizer: Mode, task: Task, sources: Sequence[NodeWithScore], recorder: Recorder
 ) -> Program[tuple[Answer, tuple[SourceCoverage, ...]]]:
     if synthesizer.needs_llm:
         style, think = synthesizer.style, synthesizer.think
