@@ -60,7 +60,7 @@ def _begin(effect: Effect, manager: CallbackManager, parent_id: str) -> _Begun |
     if isinstance(effect, LLMCall):
         payload: dict[str, Any] = {EventPayload.STAGE: effect.stage, EventPayload.MESSAGES: effect.messages}
         return CBEventType.LLM, manager.start(CBEventType.LLM, payload, parent_id), dict(payload)
-    if isinstance(effect, Perform) and effect.name == "retrieve":
+    if isinstance(effect, Perform) and effect.finds_passages:
         return CBEventType.RETRIEVE, manager.start(CBEventType.RETRIEVE, {}, parent_id), {}
     return None
 

@@ -49,12 +49,14 @@ class Perform:
         call: The blocking form.
         acall: The async form.
         asks_model: Whether it may ask a model, so that a plan must not do it.
+        finds_passages: Whether it is the search for the passages, which listeners are told of as such.
     """
 
     name: str
     call: Callable[[], Any]
     acall: Callable[[], Awaitable[Any]]
     asks_model: bool = False
+    finds_passages: bool = False
 
 
 @dataclass(frozen=True, slots=True)

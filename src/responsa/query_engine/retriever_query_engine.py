@@ -170,7 +170,12 @@ class RetrieverQueryEngine(PromptMixin):
     def _search(self, query: QueryBundle) -> Program[list[NodeWithScore]]:
         checked_question(query.query_str)
         nodes: list[NodeWithScore] = yield from _search(
-            Perform("retrieve", partial(self.retriever.retrieve, query), partial(self.retriever.aretrieve, query))
+            Perform(
+                "retrieve",
+                partial(self.retriever.retrieve, query),
+                partial(self.retriever.aretrieve, query),
+                finds_passages=True,
+            )
         )
         for step in self.node_postprocessors:
             nodes = yield from _search(
