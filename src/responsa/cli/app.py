@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from responsa import __version__
 
-        print(version("responsa"))
+        print(__version__)
         raise Exit
 
 

@@ -16,6 +16,7 @@ from typer import Context, Option
 from responsa.schema.errors import InvalidOption, ModelFetchFailed
 
 from .options import ApiKey, Model, ServerChoice
+from .running import run
 
 if TYPE_CHECKING:
     from .terminal import Terminal
@@ -59,7 +60,7 @@ def demo(
     documents = str(sample_documents())
     with interrupted_by_signals(), ExitStack() as stack:
         fetching = None if api_base is not None else stack.enter_context(_fetching(demo_model, terminal))
-        _say_and_run(terminal, "ingest", documents, "--index", str(index), "--chunk-size", str(CHUNK_SIZE))
+        _say_and_run(context, "ingest", documents, "--index", str(index), "--chunk-size", str(CHUNK_SIZE))
         if fetching is None:
             terminal.note("demo_uses_server", url=api_base)
             served = ServerChoice(api_base or "", model, api_key)
@@ -70,7 +71,7 @@ def demo(
         options += ["--model", served.model] if served.model is not None else []
         options += ["--api-key", served.api_key] if served.api_key is not None else []
         for question in QUESTIONS:
-            _say_and_run(terminal, "ask", question, *options)
+            _say_and_run(context, "ask", question, *options)
     _tell_how_to_go_on(terminal, time.monotonic() - start)
     return 0
 
@@ -130,15 +131,14 @@ def _server(fetching: Future[Path], terminal: Terminal) -> Iterator[ServerChoice
         yield ServerChoice(server.url, server.model)
 
 
-def _say_and_run(terminal: Terminal, *words: str) -> None:
+def _say_and_run(context: Context, *words: str) -> None:
     """Show a command as one would type it, and run it."""
-    from .entry import run
-
+    terminal: Terminal = context.obj
     shown = [*words]
     if "--api-key" in shown:
         shown[shown.index("--api-key") + 1] = "..."
     terminal.write("\n$ responsa " + " ".join(word if word.isalnum() else shlex.quote(word) for word in shown), "bold")
-    run(words, terminal)
+    run(context.find_root().command, words, terminal)
 
 
 def _tell_how_to_go_on(terminal: Terminal, seconds: float) -> None:

@@ -23,7 +23,6 @@ from .terminal import Terminal
 if TYPE_CHECKING:
     from .parts import Parts
 
-OK: Final = 0
 FAILED: Final = 1
 WRONG_USE: Final = 2
 INTERRUPTED: Final = 130
@@ -68,7 +67,7 @@ def _run_and_tell(words: Sequence[str], terminal: Terminal) -> int:
     try:
         language, rest = take_language(words, os.environ)
         terminal.language = language
-        return run(rest, terminal)
+        return _run(rest, terminal)
     except ResponsaError as error:
         terminal.error(error.render(terminal.language), error.code, error.details())
         return WRONG_USE if isinstance(error, UsageError) else FAILED
@@ -83,27 +82,14 @@ def _of_system(error: OSError) -> str:
     return ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
 
 
-def run(words: Sequence[str], terminal: Terminal) -> int:
-    """Run one command and return its exit code; what it fails with is raised."""
+def _run(words: Sequence[str], terminal: Terminal) -> int:
     for package in ("typer", "rich"):
         if find_spec(package) is None:
             raise MissingExtra("responsa (CLI)", "local")
-    from typer import Exit, TyperException
-
     from .app import command
-    from .usage_errors import explain
+    from .running import run
 
-    try:
-        program = command(terminal)
-        with program.make_context("responsa", list(words), obj=terminal) as context:
-            code = program.invoke(context)
-    except TyperException as error:
-        explain(error, terminal)
-        return error.exit_code
-    except Exit as end:
-        return end.exit_code
-    sys.stdout.flush()
-    return code if isinstance(code, int) else OK
+    return run(command(terminal), words, terminal)
 
 
 def _never_fail_to_print() -> None:
