@@ -5,8 +5,9 @@ The names below load what they need when they are first used; `import responsa` 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from .indices import VectorStoreIndex
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .query_engine import RetrieverQueryEngine
     from .response_synthesizers import BaseSynthesizer, ResponseMode, get_response_synthesizer
     from .retrieval.readers import SimpleDirectoryReader
+    from .schema.errors import ResponsaError, RunError, ServerError, UsageError
     from .schema.nodes import Document, NodeWithScore, QueryBundle, TextNode
     from .schema.response import AsyncStreamingResponse, Response, StreamingResponse
     from .settings import Settings
@@ -33,14 +35,18 @@ _HOMES = {
     "PromptTemplate": ".prompts",
     "QueryBundle": ".schema.nodes",
     "Response": ".schema.response",
+    "ResponsaError": ".schema.errors",
     "ResponseMode": ".response_synthesizers",
     "RetrieverQueryEngine": ".query_engine",
     "RichPromptTemplate": ".prompts",
+    "RunError": ".schema.errors",
     "SelectorPromptTemplate": ".prompts",
+    "ServerError": ".schema.errors",
     "Settings": ".settings",
     "SimpleDirectoryReader": ".retrieval.readers",
     "StreamingResponse": ".schema.response",
     "TextNode": ".schema.nodes",
+    "UsageError": ".schema.errors",
     "VectorStoreIndex": ".indices",
     "get_response_synthesizer": ".response_synthesizers",
 }
@@ -55,26 +61,25 @@ __all__ = [
     "PromptHelper",
     "PromptTemplate",
     "QueryBundle",
+    "ResponsaError",
     "Response",
     "ResponseMode",
     "RetrieverQueryEngine",
     "RichPromptTemplate",
+    "RunError",
     "SelectorPromptTemplate",
+    "ServerError",
     "Settings",
     "SimpleDirectoryReader",
     "StreamingResponse",
     "TextNode",
+    "UsageError",
     "VectorStoreIndex",
     "get_response_synthesizer",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'responsa' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name], __name__), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    __getattr__ = lazy_exports(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

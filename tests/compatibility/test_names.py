@@ -30,6 +30,7 @@ NAMES = {
     "responsa.query_engine": "RetrieverQueryEngine",
     "responsa.node_parser": "SentenceSplitter",
     "responsa.retrievers": "VectorIndexRetriever BM25Retriever QueryFusionRetriever",
+    "responsa.vector_stores": "MetadataFilter MetadataFilters FilterOperator FilterCondition",
     "responsa.postprocessor": "SimilarityPostprocessor KeywordNodePostprocessor LongContextReorder",
 }
 

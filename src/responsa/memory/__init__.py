@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from responsa.lazy_exports import lazy_exports
 
 from .chat_stores.simple_chat_store import SimpleChatStore
 from .insertion import InsertMethod
@@ -47,8 +48,5 @@ __all__ = [
     "export_session",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name], __name__), name)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_exports(__name__, _HOMES)

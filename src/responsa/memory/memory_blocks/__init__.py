@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from responsa.lazy_exports import lazy_exports
 
 from .base import BaseMemoryBlock, Recollection
 from .fact import FactExtractionMemoryBlock
@@ -22,8 +23,5 @@ __all__ = [
     "VectorMemoryBlock",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "VectorMemoryBlock":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(".vector", __name__).VectorMemoryBlock
+if not TYPE_CHECKING:
+    __getattr__ = lazy_exports(__name__, {"VectorMemoryBlock": ".vector"})
