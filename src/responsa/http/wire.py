@@ -14,6 +14,7 @@ import httpx2
 from httpx2 import HTTPError as HTTPError
 
 from ..schema.errors import BadResponse, ServerError, ServerTimeout, ServerUnreachable
+from .asyncio_streams import AsyncioStream, AsyncioTransport
 from .attempts import Answer, Attempts, Send, Sleep
 from .bounded import BoundedTransport, bounded_until, goes_through_a_proxy
 from .failures import Failure
@@ -62,6 +63,9 @@ class ClientFactory:
 
     def asynchronous(self) -> httpx2.AsyncClient:
         """Make the client of one event loop."""
+        if self._direct:
+            transport = AsyncioTransport(self._settings["verify"], self._settings["limits"])
+            return httpx2.AsyncClient(**{**self._settings, "transport": transport})
         return httpx2.AsyncClient(**self._settings)
 
 
@@ -134,7 +138,7 @@ async def _aopened(client: httpx2.AsyncClient, step: Send) -> Answer | Failure:
         opened = False
         try:
             if step.streamed and response.is_success:
-                body = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+                body = _abody(response, step.read)
                 first = await anext(body, b"")
                 opened = True
                 return Answer(response.status_code, dict(response.headers), first, AsyncOpenStream(response, body))
@@ -148,6 +152,15 @@ async def _aopened(client: httpx2.AsyncClient, step: Send) -> Answer | Failure:
                 await response.aclose()
     except HTTPError as fault:
         return _failure(step, fault)
+
+
+def _abody(response: httpx2.Response, silence: float) -> AsyncIterator[bytes]:
+    if "content-encoding" in response.headers:
+        return response.aiter_bytes()
+    stream = response.extensions.get("network_stream")
+    if isinstance(stream, AsyncioStream) and response.headers.get("transfer-encoding", "").lower() == "chunked":
+        return stream.chunks(response, silence)
+    return response.aiter_raw()
 
 
 def _failure(step: Send, fault: HTTPError) -> Failure:

@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol
 from responsa import grounding
 from responsa.programs import Program, Recorder, emit, traced, warn
 from responsa.prompts import refuses
+from responsa.prompts.style import AnswerStyle
 from responsa.schema.events import SourcesFound
 from responsa.schema.nodes import NodeWithScore
 from responsa.schema.plans import Plan, Shown, SourceCoverage, coverage_of
@@ -24,9 +25,19 @@ class Mode(Protocol):
 
     Args:
         needs_passages: Whether there is nothing to answer from where there are no passages.
+        needs_llm: Whether it asks a model.
+        think: Whether the model is to reason first; None leaves it to the model.
+        style: How answers are to be written.
     """
 
     needs_passages: ClassVar[bool]
+    needs_llm: ClassVar[bool]
+    think: bool | None
+    style: AnswerStyle
+
+    @property
+    def writes_text(self) -> bool:
+        """Whether its answers are text, not objects."""
 
     def program(self, task: Task) -> Program[Answer | str]:
         """Answer a task."""

@@ -1,0 +1,137 @@
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from responsa.http.asyncio_streams import AsyncioStream, AsyncioTransport
+
+TLS = Path(__file__).parents[1] / "data" / "tls"
+HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=4, keepalive_expiry=4.0)
+Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def serving(answer: Answer, context: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """Answer every request with `answer`; give the port."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(task)
+        try:
+            while await reader.readuntil(b"\r\n\r\n"):
+                await answer(reader, writer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(connection, "127.0.0.1", 0, ssl=context)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def read(client: httpx2.AsyncClient, url: str) -> tuple[AsyncioStream, bytes]:
+    async with client.stream("GET", url) as response:
+        stream = response.extensions["network_stream"]
+        assert isinstance(stream, AsyncioStream)
+        return stream, b"".join([content async for content in stream.chunks(response, 20.0)])
+
+
+async def in_pieces(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    for piece in (HEAD[:10], HEAD[10:] + b"3\r\nab", b"c\r\n4\r\nde", b"fg\r\n0\r\n\r\n"):
+        writer.write(piece)
+        await writer.drain()
+        await asyncio.sleep(0)
+
+
+def test_a_body_is_read_past_the_library_and_its_connection_serves_again() -> None:
+    async def main() -> None:
+        async with serving(in_pieces) as port, httpx2.AsyncClient(transport=AsyncioTransport(False, LIMITS)) as client:
+            first, content = await read(client, f"http://127.0.0.1:{port}/")
+            second, again = await read(client, f"http://127.0.0.1:{port}/")
+            assert content == again == b"abcdefg"
+            assert first is second
+
+    asyncio.run(main())
+
+
+def test_it_is_the_same_over_tls_and_a_certificate_nobody_trusts_is_refused() -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(TLS / "certificate.pem", TLS / "key.pem")
+    trusting = ssl.create_default_context(cafile=str(TLS / "certificate.pem"))
+
+    async def main() -> None:
+        async with serving(in_pieces, context) as port:
+            async with httpx2.AsyncClient(transport=AsyncioTransport(trusting, LIMITS)) as client:
+                _, content = await read(client, f"https://localhost:{port}/")
+                assert content == b"abcdefg"
+            async with httpx2.AsyncClient(transport=AsyncioTransport(ssl.create_default_context(), LIMITS)) as client:
+                with pytest.raises(httpx2.ConnectError, match="certificate"):
+                    await client.get(f"https://localhost:{port}/")
+
+    asyncio.run(main())
+
+
+def test_a_server_that_sends_faster_than_is_read_is_made_to_wait() -> None:
+    sent = 0
+
+    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(HEAD)
+        while True:
+            writer.write(b"10000\r\n" + bytes(0x10000) + b"\r\n")
+            await writer.drain()
+            sent += 0x10000
+
+    async def settled() -> int:
+        before = -1
+        while before != sent:
+            before = sent
+            for _ in range(50):
+                await asyncio.sleep(0.002)
+        return sent
+
+    async def main() -> None:
+        async with (
+            serving(endless) as port,
+            httpx2.AsyncClient(transport=AsyncioTransport(False, LIMITS)) as client,
+            client.stream("GET", f"http://127.0.0.1:{port}/") as response,
+        ):
+            stream = response.extensions["network_stream"]
+            waiting = await settled()
+            assert waiting < 32_000_000  # what the sockets and the reader hold; the server would send for ever
+            taken = 0
+            async for content in stream.chunks(response, 20.0):
+                taken += len(content)
+                if taken > waiting + 1_000_000:
+                    break
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("sent", "error"),
+    [(b"zz\r\n", httpx2.RemoteProtocolError), (b"5\r\nhel", httpx2.RemoteProtocolError)],
+)
+def test_a_broken_body_is_told(sent: bytes, error: type[Exception]) -> None:
+    async def broken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD + sent)
+        await writer.drain()
+        raise ConnectionError
+
+    async def main() -> None:
+        async with serving(broken) as port, httpx2.AsyncClient(transport=AsyncioTransport(False, LIMITS)) as client:
+            with pytest.raises(error):
+                await read(client, f"http://127.0.0.1:{port}/")
+
+    asyncio.run(main())
