@@ -8,8 +8,7 @@ from typing import ClassVar, Protocol
 
 from responsa import grounding
 from responsa.programs import Program, Recorder, emit, traced, warn
-from responsa.prompts import refuses
-from responsa.prompts.style import AnswerStyle
+from responsa.prompts import AnswerStyle, refuses
 from responsa.schema.events import SourcesFound
 from responsa.schema.nodes import NodeWithScore
 from responsa.schema.plans import Plan, Shown, SourceCoverage, coverage_of
@@ -25,19 +24,19 @@ class Mode(Protocol):
 
     Args:
         needs_passages: Whether there is nothing to answer from where there are no passages.
-        needs_llm: Whether it asks a model.
-        think: Whether the model is to reason first; None leaves it to the model.
+        needs_llm: Whether it asks a model at all.
         style: How answers are to be written.
+        think: Whether the model is to reason first; None leaves it to the model.
     """
 
     needs_passages: ClassVar[bool]
     needs_llm: ClassVar[bool]
-    think: bool | None
     style: AnswerStyle
+    think: bool | None
 
     @property
     def writes_text(self) -> bool:
-        """Whether its answers are text, not objects."""
+        """Whether its answers are text."""
 
     def program(self, task: Task) -> Program[Answer | str]:
         """Answer a task."""

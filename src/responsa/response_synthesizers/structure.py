@@ -117,7 +117,7 @@ class SchemaStructure(Structure):
         from jsonschema_rs import ValidationError
 
         try:
-            value = json.loads(_object_text(text))
+            value = parse_json(text, only_objects=self.schema.get("type") == "object")
             self._validator.validate(value)
         except (ValueError, RecursionError) as error:
             reason = error.message if isinstance(error, ValidationError) else str(error)
