@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from responsa.schema.errors import MissingPart
 from responsa.schema.protocols import LLM, Embedder
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from responsa.instrumentation import CallbackManager
     from responsa.packing.chat_prompt_helper import ChatPromptHelper
     from responsa.packing.prompt_helper import PromptHelper
+    from responsa.prompts import LanguageChoice
 
 
 @dataclass(slots=True)
@@ -30,7 +31,7 @@ class _Settings:
     embed_model: Embedder | None = None
     prompt_helper: PromptHelper | ChatPromptHelper | None = None
     callback_manager: CallbackManager | None = None
-    language: Literal["auto", "en", "zh"] = "auto"
+    language: LanguageChoice = "auto"
 
     def needed_llm(self, owner: str) -> LLM:
         """Return the LLM, or raise MissingPart naming `owner`, who needs it."""

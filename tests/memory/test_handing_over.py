@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.memory.support import HISTORIES, LLM, RecordingBlock, assistant, talk, tokens, user
 
 from responsa.memory import BaseMemoryBlock, Memory, Recollection, SimpleChatStore
-from responsa.memory.window import turns_of
+from responsa.memory.window import turns_of_talk
 from responsa.programs import LLMCall, Perform, Program, ask, perform, plan, run, stream
 from responsa.schema.events import WarningRaised
 from responsa.schema.messages import ChatMessage, MessageRole
@@ -63,7 +63,7 @@ def test_every_message_that_falls_out_is_taken_in_once_and_in_order(
         if read:
             one.get()
     left_out = set(fallen(one))
-    turns = turns_of(one.chat_store.list_messages("s"))
+    turns = turns_of_talk(one.chat_store.list_messages("s"))
     newest = [message.id for turn in turns[-1:] for message in turn.messages]  # it may be cut, but has not fallen out
     taken = [message for batch in block.seen for message in batch]
     assert taken == spoken(one)[: len(taken)] == state(one)

@@ -12,8 +12,8 @@ from tests.memory.support import HISTORIES, LLM, RecordingBlock, assistant, talk
 
 from responsa import Settings
 from responsa.memory import InsertMethod, Memory, SimpleChatStore, StaticMemoryBlock, SummaryMemoryBlock
-from responsa.memory.counting import Counter
 from responsa.memory.fitting import CUT_MARK
+from responsa.packing.hand_counter import HandCounter
 from responsa.programs import Recorder, run, stream, traced
 from responsa.schema.errors import InvalidOption
 from responsa.schema.events import Done, WarningRaised
@@ -161,7 +161,7 @@ def test_a_tokenizer_counts_while_the_llm_answers_the_blocks() -> None:
 
 def test_a_block_that_asks_a_model_says_so_where_there_is_none() -> None:
     one = Memory.from_defaults(chat_history=talk(60), token_limit=100, memory_blocks=[SummaryMemoryBlock()])
-    assert notices(one.recall(), Counter()) == ["memory_block_failed"]
+    assert notices(one.recall(), HandCounter(owner="a test")) == ["memory_block_failed"]
     assert one.get()[-2:] == talk(60)[-2:]
 
 

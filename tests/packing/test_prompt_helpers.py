@@ -151,7 +151,7 @@ def test_a_picture_that_does_not_fit_is_left_out_by_truncation() -> None:
 
 
 def test_a_counter_is_no_model() -> None:
-    counter = HandCounter(list)
+    counter = HandCounter(list, owner="a tokenizer")
     assert counter.count_tokens(["abc"]) == [3]
     for use in (
         lambda: counter.metadata,

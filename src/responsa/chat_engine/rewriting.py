@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from responsa.packing.budget import MARGIN
-from responsa.packing.history import fit_history, turns_of
+from responsa.packing.history import fit_history
 from responsa.programs import LLMCall, Program, ask, describe, emit, measure, warn
 from responsa.programs.plan import PLANNED
 from responsa.prompts import BasePromptTemplate, DefaultPrompts, detect_language, refuses
@@ -17,6 +17,7 @@ from responsa.schema.errors import ResponsaError, WindowTooSmall
 from responsa.schema.events import QuestionRewritten
 from responsa.schema.messages import ChatMessage, MessageRole
 from responsa.schema.protocols import LLM
+from responsa.schema.turns import turns_of
 
 # A rewrite names what a message left out; it is not an essay. In characters beyond the message's own, and in tokens.
 _LONGEST_ADDITION: Final = 300

@@ -6,7 +6,7 @@ import json
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from responsa.programs import arun, run
 from responsa.schema.errors import InvalidOption
@@ -14,8 +14,10 @@ from responsa.schema.messages import ChatMessage
 from responsa.schema.protocols import LLM, ChatStore
 
 from .chat_stores.serialization import chat_message_from_json, chat_message_to_json, to_text
-from .counting import Tokenizer
 from .memory import Memory
+
+if TYPE_CHECKING:
+    from responsa.packing.prompt_helper import Tokenizer
 
 DEFAULT_CHAT_STORE_KEY: Final = "chat_history"
 _DEFAULT_TOKEN_LIMIT: Final = 3000

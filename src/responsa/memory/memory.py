@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from responsa.programs import Program, arun, run
 from responsa.schema.errors import InvalidOption
@@ -13,12 +13,14 @@ from responsa.schema.stored import StoredMessage, new_id
 from responsa.settings import Settings
 
 from .chat_stores.simple_chat_store import SimpleChatStore
-from .counting import Counter, Tokenizer
 from .insertion import InsertMethod
 from .memory_blocks.base import BaseMemoryBlock
-from .recalling import Policy, recall
+from .recalling import Policy, recall, sends_reasoning
 from .store_steps import added, listed
 from .turns import Turn, open_turn, recovered
+
+if TYPE_CHECKING:
+    from responsa.packing.prompt_helper import Tokenizer
 
 DEFAULT_TOKEN_LIMIT = 6000
 
@@ -40,7 +42,8 @@ class Memory:
         tokenizer_fn: Turns a text into its tokens, for counting outside of an engine; the LLM counts when left out.
         llm: Who counts, and answers the blocks' calls, outside of an engine; `Settings.llm` when left out. Without
             any, tokens are estimated from above.
-        send_reasoning: Whether the model is sent the reasoning of its earlier answers, as `reasoning_content`.
+        send_reasoning: Whether the model is sent the reasoning of its earlier answers, as `reasoning_content`; or the
+            names of the models that are, such as `["qwen3-*", "deepseek-r1"]`.
         chat_history_token_ratio: The blocks may fill what this share of the limit leaves.
         token_flush_size: How many tokens of the oldest messages blocks that ask a model take in ahead of time, so that
             they need not ask at every turn; a tenth of the limit when left out.
@@ -59,7 +62,7 @@ class Memory:
         insert_method: InsertMethod | str = InsertMethod.SYSTEM,
         tokenizer_fn: Tokenizer | None = None,
         llm: LLM | None = None,
-        send_reasoning: bool = False,
+        send_reasoning: bool | Sequence[str] = False,
         chat_history_token_ratio: float = 0.7,
         token_flush_size: int | None = None,
     ) -> None:
@@ -96,7 +99,7 @@ class Memory:
         insert_method: InsertMethod | str = InsertMethod.SYSTEM,
         tokenizer_fn: Tokenizer | None = None,
         llm: LLM | None = None,
-        send_reasoning: bool = False,
+        send_reasoning: bool | Sequence[str] = False,
         chat_history_token_ratio: float = 0.7,
         token_flush_size: int | None = None,
     ) -> Self:
@@ -132,7 +135,8 @@ class Memory:
             limit: A smaller limit than the memory's own, in tokens, where the prompt leaves less room.
         """
         messages = yield from listed(self.chat_store, self.session_id)
-        policy = self._policy(self.token_limit if limit is None else min(limit, self.token_limit))
+        sends = yield from sends_reasoning(self.send_reasoning)
+        policy = self._policy(self.token_limit if limit is None else min(limit, self.token_limit), sends)
         return (yield from recall(messages, policy, self.chat_store, self.session_id, input or "", before))
 
     def settle(self) -> Program[None]:
@@ -218,7 +222,7 @@ class Memory:
         """Forget the session's messages without blocking; see `reset`."""
         await self.chat_store.adelete_messages(self.session_id)
 
-    def _policy(self, limit: int) -> Policy:
+    def _policy(self, limit: int, send_reasoning: bool) -> Policy:
         ranked = sorted(self.memory_blocks, key=lambda block: (block.priority != 0, -block.priority))
         return Policy(
             limit,
@@ -226,13 +230,17 @@ class Memory:
             self.insert_method,
             1 - self.chat_history_token_ratio,
             self.token_flush_size,
-            self.send_reasoning,
+            send_reasoning,
             Settings.language,
         )
 
     def _counter(self) -> LLM:
         llm = self.llm if self.llm is not None else Settings.llm
-        return llm if llm is not None and self.tokenizer_fn is None else Counter(self.tokenizer_fn, llm)
+        if llm is not None and self.tokenizer_fn is None:
+            return llm
+        from responsa.packing.hand_counter import HandCounter
+
+        return HandCounter(self.tokenizer_fn, llm, owner="the memory's blocks")
 
 
 def _text_of(input: str | ChatMessage | None) -> str | None:

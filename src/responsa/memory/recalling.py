@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Final
 
-from responsa.programs.effects import Program, as_step_error, count, emit
+from responsa.programs.effects import Program, as_step_error, count, describe, emit
 from responsa.prompts.language import Language, detect_language
+from responsa.schema.errors import MissingPart
 from responsa.schema.events import WarningRaised
 from responsa.schema.messages import ChatMessage, MessageRole
 from responsa.schema.notices import Notice
@@ -18,7 +20,7 @@ from .fitting import cut_to_fit
 from .handing_over import HandingOver
 from .insertion import InsertMethod, insert, render, section
 from .memory_blocks.base import BaseMemoryBlock, Recollection
-from .window import Window, pinned, turns_of, weigh
+from .window import Window, pinned, turns_of_talk, weigh
 
 # What blocks take in may make their content longer, so that more falls out: this often at most in one recall.
 _ROUNDS: Final = 4
@@ -83,7 +85,7 @@ class _Recall:
         self, messages: Sequence[StoredMessage], policy: Policy, handing: HandingOver, session_id: str, question: str
     ) -> None:
         self._policy = policy
-        self._all_turns = turns_of(messages)
+        self._all_turns = turns_of_talk(messages)
         self._turns = [turn for turn in self._all_turns if turn.told]
         self._sent = [[_as_sent(one, policy.send_reasoning) for one in turn.messages] for turn in self._turns]
         self._pinned = [message.message for message in pinned(messages)]
@@ -197,6 +199,17 @@ def _as_sent(stored: StoredMessage, send_reasoning: bool) -> ChatMessage:
         blocks=message.blocks,
         additional_kwargs={**message.additional_kwargs, "reasoning_content": stored.reasoning},
     )
+
+
+def sends_reasoning(policy: bool | Sequence[str]) -> Program[bool]:
+    """Return whether the model that the program runs with is sent reasoning: always, never, or by its name."""
+    if isinstance(policy, bool):
+        return policy
+    try:
+        name = (yield from describe()).model_name
+    except MissingPart:  # tokens are only counted, by no model
+        return False
+    return any(fnmatchcase(name, pattern) for pattern in ([policy] if isinstance(policy, str) else policy))
 
 
 def _language(language: str, question: str, recent: Sequence[StoredMessage]) -> Language:

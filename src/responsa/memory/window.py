@@ -10,6 +10,7 @@ from typing import Final
 from responsa.programs.effects import Program, count
 from responsa.schema.messages import ChatMessage, ImageBlock, MessageRole
 from responsa.schema.stored import StoredMessage
+from responsa.schema.turns import turns_of
 
 IMAGE_TOKENS: Final = 256  # what a picture is taken to cost, in tokens
 _FIRST_CHUNK: Final = 8  # turns counted at a time; the next chunk is twice as large
@@ -40,22 +41,15 @@ def pinned(messages: Sequence[StoredMessage]) -> list[StoredMessage]:
     return [message for message in messages if message.role is MessageRole.SYSTEM]
 
 
-def turns_of(messages: Sequence[StoredMessage]) -> list[TurnOfTalk]:
-    """Return the other messages by turns; a user's message begins one."""
-    groups: list[list[StoredMessage]] = []
-    for message in messages:
-        if message.role is MessageRole.SYSTEM:
-            continue
-        if message.role is MessageRole.USER or not groups:
-            groups.append([])
-        groups[-1].append(message)
+def turns_of_talk(messages: Sequence[StoredMessage]) -> list[TurnOfTalk]:
+    """Return the other messages by turns."""
     return [
         TurnOfTalk(
-            tuple(group),
-            any(message.status == "partial" for message in group),
-            any(message.status == "interrupted" and not _says_something(message) for message in group),
+            tuple(turn),
+            any(message.status == "partial" for message in turn),
+            any(message.status == "interrupted" and not _says_something(message) for message in turn),
         )
-        for group in groups
+        for turn in turns_of(message for message in messages if message.role is not MessageRole.SYSTEM)
     ]
 
 

@@ -6,17 +6,8 @@ from collections.abc import Sequence
 
 from responsa.programs import Program, count
 from responsa.schema.messages import ChatMessage, MessageRole
+from responsa.schema.turns import turns_of
 from responsa.tokens.estimate import TOKENS_A_MESSAGE
-
-
-def turns_of(history: Sequence[ChatMessage]) -> list[list[ChatMessage]]:
-    """Return a conversation's turns: each begins with a user's message."""
-    turns: list[list[ChatMessage]] = []
-    for message in history:
-        if message.role is MessageRole.USER or not turns:
-            turns.append([])
-        turns[-1].append(message)
-    return turns
 
 
 def fit_history(history: Sequence[ChatMessage], room: int) -> Program[tuple[ChatMessage, ...]]:

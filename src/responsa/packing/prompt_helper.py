@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence, Sized
+from typing import TypeAlias
 
 from responsa.programs import Program, count, measure, run
 from responsa.prompts import BasePromptTemplate
@@ -15,7 +15,7 @@ from .cutting import shorten
 from .packer import Counted, pack
 from .passages import SEPARATOR, Passage
 
-Tokenizer: TypeAlias = Callable[[str], Sequence[Any]]
+Tokenizer: TypeAlias = Callable[[str], Sized]
 
 
 class PromptHelper:
@@ -108,7 +108,7 @@ class PromptHelper:
             return llm
         from .hand_counter import HandCounter
 
-        return HandCounter(self._tokenizer)
+        return HandCounter(self._tokenizer, owner="a prompt helper's tokenizer")
 
     def _repacked(
         self, prompt: BasePromptTemplate, texts: Sequence[str], padding: int, llm: LLM | None

@@ -1,7 +1,7 @@
 """Prompt templates and their default texts, one file a language."""
 
 from .default_prompts import DefaultPrompts, default_prompts, may_refuse, refuses
-from .language import Language, detect_language
+from .language import Language, LanguageChoice, detect_language
 from .mixin import PromptDictType, PromptMixin
 from .rich import RichPromptTemplate
 from .style import REASONING_END, REASONING_START, AnswerStyle, think_first
@@ -15,6 +15,7 @@ __all__ = [
     "ChatPromptTemplate",
     "DefaultPrompts",
     "Language",
+    "LanguageChoice",
     "PromptDictType",
     "PromptMixin",
     "PromptTemplate",

@@ -6,6 +6,7 @@ import re
 from typing import Final, Literal, TypeAlias
 
 Language: TypeAlias = Literal["en", "zh"]
+LanguageChoice: TypeAlias = Literal["auto", "en", "zh"]  # "auto" is that of what is said
 
 _HAN: Final = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _LATIN_WORD: Final = re.compile(r"[A-Za-z]+")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from responsa.instrumentation import CallbackManager
 from responsa.packing.chat_prompt_helper import ChatPromptHelper
 from responsa.packing.prompt_helper import PromptHelper
-from responsa.prompts import AnswerStyle, BasePromptTemplate
+from responsa.prompts import AnswerStyle, BasePromptTemplate, LanguageChoice
 
 from .type import ResponseMode
 
@@ -28,7 +28,7 @@ class SynthesizerOptions(TypedDict, total=False):
     multimodal: bool
     use_async: bool | None
     concurrency: int | None
-    language: Literal["auto", "en", "zh"] | None
+    language: LanguageChoice | None
     empty_response: str | None
     think: bool | None
     style: AnswerStyle | None

@@ -25,10 +25,10 @@ from responsa.retrieval.writing import awriting, writing
 from responsa.schema.errors import InvalidOption
 from responsa.schema.filters import MetadataFilters
 from responsa.schema.identity import fingerprint
-from responsa.schema.messages import MessageRole
 from responsa.schema.nodes import Document, NodeWithScore, TextNode
 from responsa.schema.protocols import Embedder
 from responsa.schema.stored import StoredMessage
+from responsa.schema.turns import turns_of
 
 from .asking import transcript
 from .base import BaseMemoryBlock, Recollection
@@ -112,7 +112,7 @@ class VectorMemoryBlock(BaseMemoryBlock):
         """Embed and store messages by turns; what an earlier conversation of the session left is removed first."""
         session = fingerprint(session_id)
         anew = not self.belongs(state, session_id)
-        nodes = [self._nodes(session, turn) for turn in _by_turns(messages)]
+        nodes = [self._nodes(session, turn) for turn in turns_of(messages)]
         texts = [node.text for turn in nodes for node in turn]
 
         def store_them() -> None:
@@ -173,15 +173,6 @@ class VectorMemoryBlock(BaseMemoryBlock):
             return self._store
         dimensions = await adimensions_of(self.embed_model)
         return self._made(lambda: dimensions)
-
-
-def _by_turns(messages: Sequence[StoredMessage]) -> list[list[StoredMessage]]:
-    turns: list[list[StoredMessage]] = []
-    for message in messages:
-        if message.role is MessageRole.USER or not turns:
-            turns.append([])
-        turns[-1].append(message)
-    return turns
 
 
 def _documents(turns: Sequence[Sequence[TextNode]], vectors: Sequence[array[float]]) -> list[StoredDocument]:
