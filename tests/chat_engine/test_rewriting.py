@@ -18,6 +18,9 @@ from responsa.testing import ScriptedLLM
         ("它什么时候重启？", "服务 B 什么时候重启？"),
         ("And on port 8001?", "Does service B listen on port 8001?"),
         ("那 DolphinScheduler 呢？", "DolphinScheduler 怎么配置告警？"),
+        ("And how long does the X200 run?", "How long does the X200's pump run?"),
+        ("Which API does it have?", "Which APIs does service B have?"),
+        ("Is it version 3.14?", "Is the version of service B 3.14?"),
     ],
 )
 def test_a_good_rewrite_has_no_fault(message: str, rewritten: str) -> None:
@@ -36,6 +39,9 @@ def test_a_good_rewrite_has_no_fault(message: str, rewritten: str) -> None:
         ("When does it restart?", "它什么时候重启？", "language"),
         ("它什么时候重启？", "When does it restart?", "language"),
         ("And on port 8001?", "Does service B listen on port 8002?", "8001"),
+        ("And on port 80?", "Does service B listen on port 8001?", "80"),
+        ("Is 3.14 right?", "Is 3.142 right?", "3.14"),
+        ("那 Go 呢？", "Google 怎么样？", "Go"),
         ('What is "fearless concurrency" then?', "What does the team mean then?", "fearless concurrency"),
         ("那 DolphinScheduler 呢？", "它怎么配置告警？", "DolphinScheduler"),
         ("Does it set max_tokens?", "Does the client set the limit?", "max_tokens"),

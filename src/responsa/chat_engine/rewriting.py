@@ -113,8 +113,23 @@ def fault_of(rewritten: str, message: str) -> str | None:
         return "it has several paragraphs"
     if detect_language(rewritten) != detect_language(message):
         return "it is in another language"
-    lost = [part for part in typed_parts(message) if part.casefold() not in rewritten.casefold()]
+    lost = lost_parts(rewritten, message)
     return f"it lost {lost[0]}" if lost else None
+
+
+def lost_parts(rewritten: str, message: str) -> list[str]:
+    """Return the numbers, quoted texts and Latin names that the user typed and a rewrite does not hold."""
+    return [part for part in typed_parts(message) if not _holds(rewritten, part)]
+
+
+def _holds(text: str, part: str) -> bool:
+    """Whether a text holds a part as a whole: no 80 in 8001, no Go in Google, but an API in APIs."""
+    whole = re.escape(part)
+    if _NUMBER.fullmatch(part):
+        whole = rf"(?<!\d)(?<!\d[.,:]){whole}(?![.,:]?\d)"
+    elif _LATIN_NAME.fullmatch(part):
+        whole = rf"(?<![A-Za-z\d]){whole}s?(?![A-Za-z\d])"
+    return re.search(whole, text, re.IGNORECASE) is not None
 
 
 def typed_parts(message: str) -> list[str]:
