@@ -16,10 +16,13 @@ from responsa.chat_engine import (
     ContextChatEngine,
     SimpleChatEngine,
 )
+from responsa.memory import Memory
+from responsa.prompts import PromptTemplate, SelectorPromptTemplate
 from responsa.query_engine import RetrieverQueryEngine
 from responsa.response_synthesizers import CompactAndRefine
-from responsa.schema.errors import InvalidOption
+from responsa.schema.errors import InvalidOption, MissingPart, UnknownOption
 from responsa.schema.messages import ChatMessage, MessageRole
+from responsa.settings import Settings
 from responsa.testing import ScriptedLLM
 
 FIRST, SECOND = "Which port has service B?", "When does it restart?"
@@ -114,7 +117,7 @@ def test_a_system_prompt_and_prefix_messages_exclude_each_other(make: Maker) -> 
         make(ScriptedLLM(), Shelf(), system_prompt="Be brief.", prefix_messages=[ChatMessage("user", "x")])
 
 
-@pytest.mark.parametrize("make", [simple, context, condense_plus_context])
+@pytest.mark.parametrize("make", ENGINES)
 def test_the_system_prompt_joins_the_one_system_message(make: Maker) -> None:
     llm = ScriptedLLM(talker())
     make(llm, Shelf(), system_prompt="Be brief.").chat(FIRST)
@@ -191,3 +194,153 @@ def test_nothing_found_is_told_and_kept_as_it_was_delivered() -> None:
     response = engine.chat(FIRST)
     assert (response.text, response.outcome.value, llm.prompts) == ("", "no_sources", [])
     assert engine.chat_history[-1].content == str(response)
+
+
+LONG = "The first fact is long enough to fill a prompt. " * 12, "The second fact is as long. " * 20
+
+
+@pytest.mark.parametrize("texts", [(), LONG], ids=["one prompt", "several prompts"])
+@pytest.mark.parametrize(
+    ("make", "rewrites", "searches"),
+    [(simple, 0, False), (context, 0, True), (condense_question, 1, True), (condense_plus_context, 1, True)],
+)
+def test_the_plan_of_a_follow_up_is_a_rewrite_or_none_and_the_answers_calls(
+    make: Maker, rewrites: int, searches: bool, texts: tuple[str, ...]
+) -> None:
+    llm = ScriptedLLM(talker(), context_window=700, num_output=60)
+    engine = make(llm, Shelf(*texts))
+    first = engine.plan(FIRST)
+    calls = len(first.calls)
+    assert calls > 1 if searches and texts else calls == 1
+    assert (first.exact, first.by_stage.get("condense", 0)) == (calls == 1, 0)
+    engine.chat(FIRST)
+    asked = len(llm.prompts)
+    second = engine.plan(SECOND)
+    assert len(llm.prompts) == asked
+    assert (len(second.calls), second.by_stage.get("condense", 0)) == (rewrites + calls, rewrites)
+    assert len(engine.chat(SECOND).trace) <= len(second.calls)
+    assert asyncio.run(engine.aplan("And when does it stop?")).by_stage == second.by_stage
+
+
+@pytest.mark.parametrize("make", ENGINES)
+def test_prefix_messages_stand_before_the_conversation_and_are_no_history(make: Maker) -> None:
+    llm = ScriptedLLM(talker())
+    prefix = [ChatMessage("user", "What is service A?"), ChatMessage("assistant", "A cache.")]
+    engine = make(llm, Shelf(), prefix_messages=prefix)
+    assert [record.call.stage for record in engine.chat(FIRST).trace] == ["answer"]
+    assert [message.content for message in llm.prompts[-1] if message in prefix] == ["What is service A?", "A cache."]
+    assert len(engine.chat_history) == 2
+
+
+@pytest.mark.parametrize("make", ENGINES)
+def test_how_answers_are_generated_is_said_once_for_the_engine(make: Maker) -> None:
+    llm = ScriptedLLM(talker())
+    engine = make(llm, Shelf(), llm_kwargs={"max_tokens": 7, "temperature": 0.9})
+    engine.chat(FIRST)
+    engine.chat(SECOND)
+    for sampling, prompt in zip(llm.samplings, llm.prompts, strict=True):
+        rewrite = "Standalone question:" in prompt[-1].content
+        assert (sampling.temperature, sampling.max_tokens == 7) == ((0.0, False) if rewrite else (0.9, True))
+
+
+def defaults(engine: type[BaseChatEngine], **options: Any) -> BaseChatEngine:
+    shelf = Shelf()
+    if engine is SimpleChatEngine:
+        return SimpleChatEngine.from_defaults(**options)
+    if engine is CondenseQuestionChatEngine:
+        return CondenseQuestionChatEngine.from_defaults(RetrieverQueryEngine(shelf), **options)
+    return engine.from_defaults(shelf, **options)  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("engine", "own"),
+    [
+        (SimpleChatEngine, {}),
+        (ContextChatEngine, {"context_template": "Passages: {context_str}", "small_talk": False}),
+        (CondenseQuestionChatEngine, {"condense_question_prompt": "{chat_history} {question}", "skip_condense": True}),
+        (CondensePlusContextChatEngine, {"context_prompt": "{context_str}", "condense_prompt": "{question}"}),
+    ],
+)
+def test_from_defaults_takes_an_engines_own_keywords_and_refuses_others_by_name(
+    engine: type[BaseChatEngine], own: dict[str, Any]
+) -> None:
+    assert type(defaults(engine, llm=ScriptedLLM(), system_prompt="Be brief.", **own)) is engine
+    foreign = {"verbose": True} if own else {"skip_condense": True}
+    with pytest.raises(UnknownOption) as told:
+        defaults(engine, llm=ScriptedLLM(), **foreign)
+    assert (told.value.name, told.value.owner) == (next(iter(foreign)), engine.__name__)
+    assert {"llm", "memory", *own} <= set(told.value.known)
+    assert not {"retriever", "query_engine"} & set(told.value.known)
+
+
+@pytest.mark.parametrize("make", ENGINES)
+def test_the_setting_answers_and_rewrites_where_no_llm_is_given(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_llm(llm: Any, shelf: Shelf, **options: Any) -> BaseChatEngine:
+        return make(None, shelf, **options)  # type: ignore[arg-type]
+
+    with pytest.raises(MissingPart):
+        without_llm(None, Shelf()).chat(FIRST)
+    llm = ScriptedLLM(talker())
+    monkeypatch.setattr(Settings, "llm", llm)
+    engine = without_llm(None, Shelf())
+    engine.chat(FIRST)
+    stages = [record.call.stage for record in engine.chat(SECOND).trace]
+    assert len(llm.prompts) == 1 + len(stages)
+
+
+def test_a_condense_prompt_that_depends_on_the_llm_is_given_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    llm = ScriptedLLM("When does service B restart?")
+    monkeypatch.setattr(Settings, "llm", llm)
+    shouting = SelectorPromptTemplate(
+        PromptTemplate("{chat_history} {question}"),
+        [(lambda asked: asked is llm, PromptTemplate("FOR IT: {question}"))],
+    )
+    engine = CondensePlusContextChatEngine(Shelf(), condense_prompt=shouting)
+    engine.chat(FIRST)
+    engine.chat(SECOND)
+    assert llm.prompts[1][-1].content == f"FOR IT: {SECOND}"
+
+
+def test_without_an_llm_of_its_own_the_query_engines_model_rewrites_too() -> None:
+    llm = ScriptedLLM(talker())
+    engine = CondenseQuestionChatEngine(RetrieverQueryEngine(Shelf(), CompactAndRefine(llm)))
+    engine.chat(FIRST)
+    engine.chat(SECOND)
+    assert len(llm.prompts) == 3
+
+
+def test_what_the_memory_warns_of_stands_in_the_response() -> None:
+    memory = Memory.from_defaults(token_limit=30, chat_history=[ChatMessage("user", "word " * 60)])
+    response = simple(ScriptedLLM("Yes."), Shelf(), memory=memory).chat(FIRST)
+    assert "memory_message_cut" in [notice.code for notice in response.warnings]
+
+
+def test_a_streamed_answer_has_its_sources_at_its_end() -> None:
+    async def asynchronous() -> list[str]:
+        streamed = await context(ScriptedLLM(talker()), Shelf()).astream_chat(FIRST)
+        await streamed.get_response()
+        assert set(streamed.metadata) == set(Shelf().texts)
+        return [source.text for source in streamed.source_nodes]
+
+    streamed = context(ScriptedLLM(talker()), Shelf()).stream_chat(FIRST)
+    assert streamed.source_nodes == []
+    streamed.get_response()
+    assert [source.text for source in streamed.source_nodes] == list(Shelf().texts) == asyncio.run(asynchronous())
+    assert set(streamed.metadata) == set(Shelf().texts)
+
+
+@pytest.mark.parametrize(
+    ("policy", "sent"),
+    [(False, False), (True, True), (["other", "script*"], True), ("scripted", True), (["qwen3-*"], False)],
+)
+def test_reasoning_is_stored_apart_and_sent_back_only_to_models_that_are_to_have_it(
+    policy: bool | str | list[str], sent: bool
+) -> None:
+    memory = Memory.from_defaults(send_reasoning=policy)
+    llm = ScriptedLLM("Eight.", reasoning="Five and three.")
+    engine = SimpleChatEngine(llm=llm, memory=memory)
+    engine.chat("How many?")
+    engine.chat("Really?")
+    assert [message.reasoning for message in memory.recover()] == ["", "Five and three."] * 2
+    assert all("Five" not in message.content for prompt in llm.prompts for message in prompt)
+    assert ["reasoning_content" in m.additional_kwargs for m in llm.prompts[-1] if m.content == "Eight."] == [sent]

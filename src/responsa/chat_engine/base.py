@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
 from contextlib import aclosing, closing
 from dataclasses import replace
-from typing import ClassVar, Literal, TypedDict
+from typing import Any, ClassVar
 
 from responsa import grounding
 from responsa.instrumentation import CallbackManager
 from responsa.memory import Memory
 from responsa.programs import Program, Recorder, aplan, astream, plan, stream, traced
-from responsa.prompts import BasePromptTemplate, PromptTemplate, default_prompts, detect_language
+from responsa.prompts import BasePromptTemplate, LanguageChoice, PromptTemplate, default_prompts, detect_language
 from responsa.response_synthesizers import Generation
 from responsa.response_synthesizers.question import checked_question
 from responsa.response_synthesizers.text_stream import atext_pieces, text_pieces
 from responsa.schema.completions import Delta
-from responsa.schema.errors import InvalidOption, ResponsaError
+from responsa.schema.errors import InvalidOption
 from responsa.schema.events import Done, Event
 from responsa.schema.messages import ChatMessage, MessageRole
 from responsa.schema.plans import Plan
@@ -26,21 +25,9 @@ from responsa.schema.protocols import LLM
 from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
 from responsa.settings import Settings
 
-from .delivery import Delivered, stored_extra
+from .delivery import Delivered, abroken_off, broken_off, stored_extra
 from .rewriting import Rewriter
 from .types import ChatMode
-
-
-class ChatOptions(TypedDict, total=False):
-    """The keywords that every chat engine takes; see `BaseChatEngine`."""
-
-    llm: LLM | None
-    memory: Memory | None
-    chat_history: Sequence[ChatMessage] | None
-    system_prompt: str | None
-    prefix_messages: Sequence[ChatMessage]
-    language: Literal["auto", "en", "zh"] | None
-    callback_manager: CallbackManager | None
 
 
 class BaseChatEngine(ABC):
@@ -56,6 +43,7 @@ class BaseChatEngine(ABC):
         prefix_messages: Messages that stand before the conversation; not together with `system_prompt`.
         language: The language of prompts and fixed sentences; "auto" is each message's own.
         callback_manager: Whose handlers are told of searches, syntheses and calls.
+        llm_kwargs: How answers are generated: `max_tokens`, `temperature`, and whatever the server takes.
 
     Raises:
         InvalidOption: Both `system_prompt` and `prefix_messages` are given.
@@ -71,8 +59,9 @@ class BaseChatEngine(ABC):
         chat_history: Sequence[ChatMessage] | None = None,
         system_prompt: str | None = None,
         prefix_messages: Sequence[ChatMessage] = (),
-        language: Literal["auto", "en", "zh"] | None = None,
+        language: LanguageChoice | None = None,
         callback_manager: CallbackManager | None = None,
+        llm_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         if system_prompt and prefix_messages:
             raise InvalidOption("prefix_messages", "messages", "none beside system_prompt: put the instruction in one")
@@ -84,16 +73,27 @@ class BaseChatEngine(ABC):
         self._prefix = (*system, *prefix_messages)
         self._language = language
         self._callback_manager = callback_manager
+        self._llm_kwargs = llm_kwargs
         self._talking = Generation(llm, language=language, callback_manager=callback_manager)
 
     @abstractmethod
     def answer(self, message: str, history: Sequence[ChatMessage]) -> Program[Response]:
-        """Return the program that answers a message after a conversation."""
+        """Return the program that answers a message.
+
+        Args:
+            message: What the user says.
+            history: What is remembered of the conversation before it; `prefixed` puts what stands before all in front.
+        """
 
     @property
     def llm(self) -> LLM:
         """The model that answers."""
         return self._llm or Settings.needed_llm(type(self).__name__)
+
+    @property
+    def concurrency(self) -> int | None:
+        """The most calls under way at once; None for the server's slots."""
+        return None
 
     @property
     def chat_history(self) -> list[ChatMessage]:
@@ -112,7 +112,8 @@ class BaseChatEngine(ABC):
             chat_history: What the memory is to hold instead of what it holds; an empty list clears it.
 
         Raises:
-            ResponsaError: The search failed, or the model could not be asked. The message is kept.
+            ResponsaError: The search failed, or the model could not be asked. The message is kept; the same message
+                again is a retry and is not stored twice.
         """
         with closing(self.stream_events(message, chat_history)) as events:
             return _last(events)
@@ -143,9 +144,10 @@ class BaseChatEngine(ABC):
         if chat_history is not None:
             self.memory.set(list(chat_history))
         turn = self.memory.begin_turn(ChatMessage(MessageRole.USER, message))
-        delivered = Delivered()
         try:
-            with closing(grounding.cited(stream(self._program(message), self.llm))) as events:
+            delivered = Delivered()
+            program = self._program(message, turn.user.id)
+            with closing(grounding.cited(stream(program, self.llm, concurrency=self.concurrency))) as events:
                 for event in events:
                     match delivered.after(event):
                         case Done(response):
@@ -155,11 +157,8 @@ class BaseChatEngine(ABC):
                         case Delta(text, reasoning):
                             turn.delta(text, reasoning=reasoning)
                     yield event
-        except GeneratorExit:
-            turn.interrupt()
-            raise
-        except ResponsaError as error:
-            turn.interrupt(str(error))
+        except BaseException as error:
+            broken_off(turn, error)
             raise
 
     async def astream_events(
@@ -170,9 +169,10 @@ class BaseChatEngine(ABC):
         if chat_history is not None:
             await self.memory.aset(list(chat_history))
         turn = await self.memory.abegin_turn(ChatMessage(MessageRole.USER, message))
-        delivered = Delivered()
         try:
-            async with aclosing(grounding.acited(astream(self._program(message), self.llm))) as events:
+            delivered = Delivered()
+            program = self._program(message, turn.user.id)
+            async with aclosing(grounding.acited(astream(program, self.llm, concurrency=self.concurrency))) as events:
                 async for event in events:
                     match delivered.after(event):
                         case Done(response):
@@ -182,20 +182,22 @@ class BaseChatEngine(ABC):
                         case Delta(text, reasoning):
                             await turn.adelta(text, reasoning=reasoning)
                     yield event
-        except (GeneratorExit, asyncio.CancelledError):
-            await turn.ainterrupt()
-            raise
-        except ResponsaError as error:
-            await turn.ainterrupt(str(error))
+        except BaseException as error:
+            await abroken_off(turn, error)
             raise
 
     def plan(self, message: str) -> Plan:
-        """Return the calls the next message will make, without asking the model; the search is made for real."""
-        return replace(plan(self._program(message), self.llm), exact=False)
+        """Return the calls the next message will make, without asking the model.
+
+        The search is made for real. Where the message will be rewritten, it is made with the user's own words, since
+        the rewrite is not known: what is found then may fill another number of prompts, which the event `plan` tells
+        before they are sent.
+        """
+        return _bounded(plan(self._program(message), self.llm))
 
     async def aplan(self, message: str) -> Plan:
-        """Return the calls the next message will make, without asking the model and without blocking."""
-        return replace(await aplan(self._program(message), self.llm), exact=False)
+        """Return the calls the next message will make, without asking the model and without blocking; see `plan`."""
+        return _bounded(await aplan(self._program(message), self.llm))
 
     def chat_repl(self) -> None:
         """Talk in the terminal until an empty line or the end of input."""
@@ -203,22 +205,34 @@ class BaseChatEngine(ABC):
             self.stream_chat(message).print_response_stream()
             print()
 
+    def prefixed(self, history: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+        """Return a conversation with the system prompt, or the prefix messages, before it."""
+        return (*self._prefix, *history)
+
     def talk(self, message: str, history: Sequence[ChatMessage]) -> Program[Response]:
         """Return the program that answers from the conversation alone."""
-        return self._talking.announced(message, [], history=history)
+        return self._talking.announced(message, [], llm_kwargs=self._llm_kwargs, history=self.prefixed(history))
 
     def rewriter(self, message: str, template: str | BasePromptTemplate | None) -> Rewriter:
         """Return the rewriter in the message's language."""
         language = self._language or Settings.language
         prompts = default_prompts(detect_language(message) if language == "auto" else language)
-        return Rewriter(prompts, PromptTemplate(template) if isinstance(template, str) else template, self._llm)
+        return Rewriter(prompts, PromptTemplate(template) if isinstance(template, str) else template, self.llm)
 
-    def _program(self, message: str) -> Program[Response]:
-        """Return the program of a turn: the conversation is recalled, the message answered, and all of it traced."""
-        remembered = yield from self.memory.recall(message)
+    def _program(self, message: str, turn: str | None = None) -> Program[Response]:
+        """Return the program of a turn: the conversation is recalled, the message answered, and all of it traced.
+
+        Args:
+            message: What the user says.
+            turn: The identity under which it is stored already; only what came before it is recalled.
+        """
         recorder = Recorder()
-        response = yield from traced(self.answer(message, (*self._prefix, *remembered)), recorder)
+        response = yield from traced(self._remembering(message, turn), recorder)
         return replace(response, trace=tuple(recorder.calls), warnings=tuple(recorder.notices))
+
+    def _remembering(self, message: str, turn: str | None) -> Program[Response]:
+        remembered = yield from self.memory.recall(message, before=turn)
+        return (yield from self.answer(message, remembered))
 
 
 def with_search(response: Response, words: str) -> Response:
@@ -231,6 +245,11 @@ def _last(events: Iterable[Event]) -> Response:
         if isinstance(event, Done):
             response: Response = event.response
     return response
+
+
+def _bounded(made: Plan) -> Plan:
+    """Return a plan that is exact only where no answer decides how it goes on."""
+    return replace(made, exact=made.exact and len(made.calls) <= 1)
 
 
 def _typed() -> str:

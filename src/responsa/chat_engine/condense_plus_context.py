@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Unpack
+from typing import ClassVar, Self, Unpack
 
 from responsa.programs import Program
 from responsa.prompts import BasePromptTemplate
 from responsa.schema.messages import ChatMessage
 from responsa.schema.protocols import Postprocessor, Retriever
 
-from .base import ChatOptions
-from .context import ContextChatEngine
+from .options import ChatOptions, CondensePlusContextOptions
+from .searching import SearchingChatEngine
 from .types import ChatMode
 
 
-class CondensePlusContextChatEngine(ContextChatEngine):
+class CondensePlusContextChatEngine(SearchingChatEngine):
     """Rewrite a follow-up for the search, and answer the user's own sentence from what is found.
 
     One call more than `ContextChatEngine` for a message that has a conversation before it, unless `skip_condense`.
@@ -28,6 +28,10 @@ class CondensePlusContextChatEngine(ContextChatEngine):
         condense_prompt: The rewrite; variables `chat_history`, `question`.
         skip_condense: Search with the user's own words.
         small_talk: Answer a greeting or thanks without a search.
+        **options: The keywords of `BaseChatEngine`.
+
+    Raises:
+        UnknownOption: It has no such keyword.
     """
 
     mode: ClassVar[ChatMode] = ChatMode.CONDENSE_PLUS_CONTEXT
@@ -54,6 +58,11 @@ class CondensePlusContextChatEngine(ContextChatEngine):
         )
         self._condense_prompt = condense_prompt
         self._skip_condense = skip_condense
+
+    @classmethod
+    def from_defaults(cls, retriever: Retriever, **options: Unpack[CondensePlusContextOptions]) -> Self:
+        """Return the engine over a retriever."""
+        return cls(retriever, **options)
 
     def search_words(self, message: str, history: Sequence[ChatMessage]) -> Program[str]:
         if self._skip_condense:

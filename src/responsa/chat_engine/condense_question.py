@@ -9,9 +9,11 @@ from responsa.programs import Program
 from responsa.prompts import BasePromptTemplate
 from responsa.query_engine import RetrieverQueryEngine
 from responsa.schema.messages import ChatMessage
+from responsa.schema.protocols import LLM
 from responsa.schema.response import Response
 
-from .base import BaseChatEngine, ChatOptions, with_search
+from .base import BaseChatEngine, with_search
+from .options import ChatOptions, CondenseQuestionOptions, known
 from .small_talk import is_small_talk
 from .types import ChatMode
 
@@ -26,6 +28,11 @@ class CondenseQuestionChatEngine(BaseChatEngine):
         condense_question_prompt: The rewrite; variables `chat_history`, `question`.
         skip_condense: Put the user's own words to the query engine.
         small_talk: Answer a greeting or thanks without a search.
+        **options: The keywords of `BaseChatEngine`. An `llm` answers the query engine's calls too; where none is given,
+            the query engine's own rewrites.
+
+    Raises:
+        UnknownOption: It has no such keyword.
     """
 
     mode: ClassVar[ChatMode] = ChatMode.CONDENSE_QUESTION
@@ -39,16 +46,24 @@ class CondenseQuestionChatEngine(BaseChatEngine):
         small_talk: bool = True,
         **options: Unpack[ChatOptions],
     ) -> None:
-        super().__init__(**options)
+        super().__init__(**known(type(self), options))
         self._query_engine = query_engine
         self._prompt = condense_question_prompt
         self._skip_condense = skip_condense
         self._small_talk = small_talk
 
     @classmethod
-    def from_defaults(cls, query_engine: RetrieverQueryEngine, **options: Unpack[ChatOptions]) -> Self:
+    def from_defaults(cls, query_engine: RetrieverQueryEngine, **options: Unpack[CondenseQuestionOptions]) -> Self:
         """Return the engine over a query engine."""
         return cls(query_engine, **options)
+
+    @property
+    def llm(self) -> LLM:
+        return self._llm or self._query_engine.synthesizer.llm or super().llm
+
+    @property
+    def concurrency(self) -> int | None:
+        return self._query_engine.synthesizer.concurrency
 
     def answer(self, message: str, history: Sequence[ChatMessage]) -> Program[Response]:
         if self._small_talk and is_small_talk(message):
@@ -56,5 +71,5 @@ class CondenseQuestionChatEngine(BaseChatEngine):
         words = message
         if not self._skip_condense:
             words = yield from self.rewriter(message, self._prompt).rewrite(message, history)
-        response = yield from self._query_engine.respond(words)
+        response = yield from self._query_engine.respond(words, llm_kwargs=self._llm_kwargs, history=self.prefixed(()))
         return with_search(response, words)

@@ -1,10 +1,12 @@
-"""What of an answer has reached the user, event by event: what is stored if it breaks off."""
+"""What of an answer has reached the user, event by event, and what is stored of it however it ends."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from responsa.memory.turns import CLOSED, Turn
 from responsa.schema.completions import Delta
+from responsa.schema.errors import ChatStoreFault
 from responsa.schema.events import AnswerReplaced, Done, Event, ReasoningDelta, TextDelta
 from responsa.schema.response import Response
 
@@ -53,3 +55,30 @@ def stored_extra(response: Response) -> dict[str, Any]:
             for one in response.citations
         ],
     }
+
+
+def broken_off(turn: Turn, error: BaseException) -> None:
+    """Store what was delivered of an answer that `error` ended.
+
+    Raises:
+        ChatStoreFault: It could not be stored, and `error` is not one that must go on, such as Ctrl-C.
+    """
+    try:
+        turn.interrupt(_reason(error))
+    except ChatStoreFault:
+        if isinstance(error, Exception | GeneratorExit):
+            raise
+
+
+async def abroken_off(turn: Turn, error: BaseException) -> None:
+    """Store what was delivered of an answer that `error` ended, without blocking; see `broken_off`."""
+    try:
+        await turn.ainterrupt(_reason(error))
+    except ChatStoreFault:
+        if isinstance(error, Exception | GeneratorExit):
+            raise
+
+
+def _reason(error: BaseException) -> str:
+    """Return why an answer ended: an error's own words, or that nobody waits for it any more."""
+    return (str(error) or type(error).__name__) if isinstance(error, Exception) else CLOSED

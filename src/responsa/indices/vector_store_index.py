@@ -14,7 +14,7 @@ from responsa.chat_engine import (
     ContextChatEngine,
     SimpleChatEngine,
 )
-from responsa.chat_engine.base import ChatOptions
+from responsa.chat_engine.options import keywords_of
 from responsa.query_engine import RetrieverQueryEngine
 from responsa.response_synthesizers import BaseSynthesizer, get_response_synthesizer
 from responsa.retrieval.index import PassageIndex
@@ -81,7 +81,7 @@ class VectorStoreIndex(PassageIndex):
         """
         engine = _engine(chat_mode)
         owner = f"the chat mode {ChatMode(chat_mode).value}"
-        keywords = frozenset(ChatOptions.__annotations__) | frozenset(signature(engine).parameters)
+        keywords = keywords_of(engine)
         own = {name: options.pop(name) for name in list(options) if name in keywords}
         if engine is SimpleChatEngine:
             _shared_out(owner, options)

@@ -15,6 +15,7 @@ from responsa.response_synthesizers.options import SynthesisOptions
 from responsa.response_synthesizers.question import checked_question
 from responsa.schema.errors import RetrievalFailed, StepFailed, UnknownOption
 from responsa.schema.events import Event
+from responsa.schema.messages import ChatMessage
 from responsa.schema.nodes import NodeWithScore, QueryBundle, as_query
 from responsa.schema.plans import Plan
 from responsa.schema.protocols import LLM, Postprocessor, Retriever
@@ -134,10 +135,22 @@ class RetrieverQueryEngine(PromptMixin):
         """Answer a question from passages that were found already, without blocking."""
         return await self.synthesizer.asynthesize(query, nodes, additional_source_nodes)
 
-    def respond(self, query: str | QueryBundle, *, llm_kwargs: Mapping[str, Any] | None = None) -> Program[Response]:
-        """Return the program of the whole response, its plan told before it runs."""
+    def respond(
+        self,
+        query: str | QueryBundle,
+        *,
+        llm_kwargs: Mapping[str, Any] | None = None,
+        history: Sequence[ChatMessage] = (),
+    ) -> Program[Response]:
+        """Return the program of the whole response, its plan told before it runs.
+
+        Args:
+            query: The question.
+            llm_kwargs: How the answer is generated.
+            history: What is said before the question; its oldest turns give way when the window is short.
+        """
         nodes = yield from self.find(as_query(query))
-        return (yield from self.synthesizer.announced(query, nodes, llm_kwargs=llm_kwargs))
+        return (yield from self.synthesizer.announced(query, nodes, llm_kwargs=llm_kwargs, history=history))
 
     def stream_events(
         self, query: str | QueryBundle, *, llm_kwargs: Mapping[str, Any] | None = None

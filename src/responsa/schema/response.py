@@ -157,7 +157,7 @@ class StreamingResponse:
 
     Args:
         pieces: The answer's text in pieces, or partial objects; its return value is the whole `Response`.
-        source_nodes: The passages retrieved.
+        source_nodes: The passages retrieved; where they are not known yet, those of the whole response at its end.
     """
 
     def __init__(self, pieces: Generator[Any, None, Response], source_nodes: list[NodeWithScore]) -> None:
@@ -182,6 +182,8 @@ class StreamingResponse:
                 piece = next(self._pieces)
             except StopIteration as stop:
                 self._response = stop.value or self._interrupted()
+                self.source_nodes = self.source_nodes or self._response.source_nodes
+                self.metadata = self.metadata or self._response.metadata or {}
                 return
             except Exception as error:
                 self._error = error
@@ -229,7 +231,7 @@ class AsyncStreamingResponse:
 
     Args:
         pieces: The answer's text in pieces, or partial objects, and last the whole `Response`.
-        source_nodes: The passages retrieved.
+        source_nodes: The passages retrieved; where they are not known yet, those of the whole response at its end.
     """
 
     def __init__(self, pieces: AsyncGenerator[Any, None], source_nodes: list[NodeWithScore]) -> None:
@@ -260,6 +262,8 @@ class AsyncStreamingResponse:
             async for item in self._pieces:
                 if isinstance(item, Response):
                     self._response = item
+                    self.source_nodes = self.source_nodes or item.source_nodes
+                    self.metadata = self.metadata or item.metadata or {}
                 else:
                     self._read.append(item)
                     yield item
