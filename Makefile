@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench eval docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
@@ -31,6 +31,10 @@ BENCHMARKS := repack memory client_stream synthesis ingest search client:streams
 bench: $(READY)
 	for run in $(BENCHMARKS); do \
 		echo "== $$run"; $(BIN)/python benchmarks/$${run%%:*}.py $$(echo "$$run" | sed -n 's/.*://p') || exit 1; done
+
+# Asks a real model and prints a report; it passes or fails nothing. EVAL="--model 0.5b" takes a smaller model.
+eval: $(READY)
+	$(BIN)/python evals/rewriting.py $(EVAL)
 
 # Fills the pages that show what the program itself says.
 docs: $(READY)

@@ -52,6 +52,21 @@ def test_a_bad_rewrite_is_told_by_its_fault(message: str, rewritten: str, fault:
 
 
 @pytest.mark.parametrize(
+    ("message", "rewritten", "fault"),
+    [
+        ("And for how long?", "how many books can I borrow", "earlier"),
+        ("更新呢？", "怎样卸载 Rust", "earlier"),
+        ("How many books can I borrow?", "How many books can I borrow?", ""),
+        ("And for how long?", "For how long can I borrow books?", ""),
+    ],
+)
+def test_a_question_that_was_asked_before_is_no_rewrite_of_another(message: str, rewritten: str, fault: str) -> None:
+    asked = ["How many books can I borrow?", "怎样卸载 Rust？"]
+    assert fault in (fault_of(rewritten, message, asked) or "")
+    assert bool(fault) is (fault_of(rewritten, message, asked) is not None)
+
+
+@pytest.mark.parametrize(
     ("message", "parts"),
     [
         ("Which port has Alice on host db-01?", ["01", "Alice", "db-01"]),

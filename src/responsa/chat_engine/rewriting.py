@@ -27,6 +27,7 @@ _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _QUOTED: Final = re.compile(r"\"([^\"]+)\"|“([^”]+)”|「([^」]+)」|『([^』]+)』|`([^`]+)`")
 _LATIN_NAME: Final = re.compile(r"[A-Za-z][\w.+#-]*")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?]\s+)([A-Za-z][\w.+#-]*)")
+_WORD: Final = re.compile(r"\w+")
 _LABEL: Final = re.compile(r"^(?:standalone question|question|独立的问题|问题)\s*[:：]\s*", re.IGNORECASE)
 _QUESTION_SIGN: Final = re.compile(r"[?？吗呢么]|什么|如何|怎|哪|几|多少|谁|为何|是否")
 _ASKING: Final = re.compile(
@@ -63,7 +64,8 @@ class Rewriter:
         except ResponsaError as error:
             return (yield from self._rejected(message, str(error)))
         rewritten = _LABEL.sub("", completion.text.strip()).strip('"“”')
-        fault = PLANNED if completion.finish_reason == PLANNED else fault_of(rewritten, message)
+        asked = [m.content for m in spoken if m.role is MessageRole.USER]
+        fault = PLANNED if completion.finish_reason == PLANNED else fault_of(rewritten, message, asked)
         if completion.finish_reason == "length":
             fault = "it was cut at its token limit"
         if fault is not None:
@@ -97,11 +99,16 @@ class Rewriter:
         return tuple(template.format_messages(self.llm, chat_history="\n".join(lines), question=message))
 
 
-def fault_of(rewritten: str, message: str) -> str | None:
+def fault_of(rewritten: str, message: str, asked: Sequence[str] = ()) -> str | None:
     """Return why a rewrite must not be used, or None if it may.
 
-    It must be one question in the message's language, not much longer, and keep every number, quoted text and Latin
-    name that the user typed.
+    It must be one question in the message's language, not much longer, none that was asked before, and keep every
+    number, quoted text and Latin name that the user typed.
+
+    Args:
+        rewritten: The rewrite.
+        message: What the user says.
+        asked: What the user said before.
     """
     if not rewritten:
         return "it is empty"
@@ -113,8 +120,14 @@ def fault_of(rewritten: str, message: str) -> str | None:
         return "it has several paragraphs"
     if detect_language(rewritten) != detect_language(message):
         return "it is in another language"
+    if _words(rewritten) in map(_words, asked) and _words(rewritten) != _words(message):
+        return "it is an earlier question"
     lost = lost_parts(rewritten, message)
     return f"it lost {lost[0]}" if lost else None
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
 
 
 def lost_parts(rewritten: str, message: str) -> list[str]:
