@@ -68,6 +68,25 @@ def test_the_answer_streams_and_its_calls_are_counted(responsa: Run, options: li
     assert int(row[3]) <= 48
 
 
+def test_a_conversation_streams_rewrites_and_is_kept(
+    responsa: Run, options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    lines = "How do I uninstall Rust?\nAnd how do I update it?\n/trace\n/plan What is cargo?\n"
+    chat = ["chat", "--session", "s", *options]
+    done = responsa(*chat, parts=ServedParts(), stdin=lines.encode())
+    assert done.code == 0
+    assert done.out.count("\nSources\n") == 2
+    _, _, calls = done.out.partition("\nCalls\n")
+    stages = [line.split()[1] for line in calls.splitlines() if line[:4].strip().isdigit()]
+    assert stages == ["condense", "answer", "condense", "answer"]
+    assert "at most 2 calls planned" in calls
+    again = responsa(*chat, parts=ServedParts(), stdin=b"Thanks!\n/export\n")
+    assert "goes on: 4 messages" in again.err
+    assert again.out.count("## User") == 3
+    assert again.out.count("## Assistant") == 3
+
+
 def test_the_plan_is_measured_by_the_server_without_asking_the_model(responsa: Run, options: list[str]) -> None:
     done = responsa("ask", "How do I uninstall Rust?", *options, "--plan", "--json", parts=ServedParts())
     planned = json.loads(done.out)["plan"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from responsa import Settings
+from responsa.testing import BagOfWordsEmbedder
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(page.name for page in DOCS.glob("*.md") if "```python" in page.read_text(encoding="utf-8"))
@@ -29,6 +30,7 @@ def test_the_examples_of_a_page_run(
     monkeypatch.chdir(tmp_path)
     for setting in ("llm", "callback_manager", "prompt_helper", "language"):
         monkeypatch.setattr(Settings, setting, getattr(Settings, setting))
+    monkeypatch.setattr(Settings, "embed_model", BagOfWordsEmbedder())
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks(name):
         code = block.replace(SERVER, "from tests.docs.stand_in import OpenAILike")

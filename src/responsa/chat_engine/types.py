@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from responsa.schema.errors import InvalidOption
+
 
 class ChatMode(StrEnum):
     """How a message of a conversation is answered. `BEST` is another name of `CONDENSE_PLUS_CONTEXT`.
@@ -18,3 +20,24 @@ class ChatMode(StrEnum):
     REACT = "react"
     OPENAI = "openai"
     BEST = "best"
+
+
+_AGENTS = (ChatMode.REACT, ChatMode.OPENAI)
+
+
+def chat_mode(name: ChatMode | str) -> ChatMode:
+    """Return a mode by its name.
+
+    Raises:
+        InvalidOption: There is no such mode; for "react" and "openai" it says what to use instead.
+    """
+    try:
+        mode = ChatMode(name)
+    except ValueError as error:
+        names = ", ".join(mode.value for mode in ChatMode if mode not in _AGENTS)
+        raise InvalidOption("chat_mode", name, f"one of {names}") from error
+    if mode in _AGENTS:
+        raise InvalidOption(
+            "chat_mode", mode.value, "no agent: use condense_plus_context, and an agent library for tools"
+        )
+    return mode

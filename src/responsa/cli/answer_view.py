@@ -11,6 +11,7 @@ from responsa.schema.events import (
     Done,
     Event,
     PlanMade,
+    QuestionRewritten,
     ReasoningDelta,
     SourcesFound,
     StepFinished,
@@ -25,6 +26,7 @@ from .items_view import ItemsView
 from .marked_text import MarkedText, Piece, marked
 from .plan_view import plan_line
 from .sources_view import write_sources
+from .terminal import one_line
 from .trace_view import write_trace
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class AnswerView:
         self._streams = stream
         self._traces = trace
         self._plan = Plan(())
+        self._calls_before = 0  # those that were made before the plan was known, to rewrite the question
         self._calls: dict[int, LLMCall] = {}
         self._texts: dict[int, MarkedText] = {}
         self._final: dict[int, str] = {}
@@ -60,6 +63,9 @@ class AnswerView:
         match event:
             case PlanMade(plan):
                 self._plan = plan
+                self._calls_before = len(self._calls)
+            case QuestionRewritten(rewritten=words):
+                self._terminal.note("searched_with", words=one_line(words))
             case SourcesFound(nodes):
                 found = self._terminal.text("found", passages=len(nodes), documents=places.documents_of(nodes))
                 self._terminal.remark(found + self._terminal.text("comma") + plan_line(self._plan, self._terminal))
@@ -98,7 +104,9 @@ class AnswerView:
             passages = ", ".join(str(passage) for passage in dict.fromkeys(span.number for span in call.spans))
             name = "step_with_passages" if passages else "step"
             calls = len(self._plan.calls)
-            self._terminal.note(name, number=number + 1, calls=calls, stage=call.stage, passages=passages)
+            self._terminal.note(
+                name, number=number + 1 - self._calls_before, calls=calls, stage=call.stage, passages=passages
+            )
 
     def _end(self, number: int) -> None:
         text = self._texts.pop(number, None)

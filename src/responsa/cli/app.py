@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Exit, Option, Typer
 from typer.main import get_command
 
-from . import ask, config, demo, doctor, index_info, ingest, keys, llama_server, models, search, serve
+from . import ask, chat, config, demo, doctor, index_info, ingest, keys, llama_server, models, search, serve
 from .help_texts import help_text
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def app() -> Typer:
     program.callback()(_program)
     program.command()(ingest.ingest)
     program.command()(ask.ask)
+    program.command()(chat.chat)
     program.command()(search.search)
     program.add_typer(_named(_group(), info=index_info.info), name="index", help="Look at an index.")
     program.command()(serve.serve)

@@ -33,6 +33,15 @@ HELP_TEXTS: Final[dict[str, str]] = {
     "responsa ask plan": "只显示将要进行的调用，不询问模型。",
     "responsa ask trace": "显示已进行的调用的表格。",
     "responsa ask no_stream": "等回答完整后再显示。",
+    "responsa chat": "在终端中对话：有索引时依据其中的文档，没有时直接与模型对话。",
+    "responsa chat session": "对话的名称：继续已有的对话，或以此名称新建；不给时新建一个。",
+    "responsa chat listed": "列出保存的对话。",
+    "responsa chat store": "对话的保存位置：JSON 行文件、SQLite 文件（.db）或 postgresql:// 地址；"
+    "不给时保存在用户数据目录的 responsa/chats.jsonl。",
+    "responsa chat mode": "回答方式：best、simple、context、condense_question 或 condense_plus_context；"
+    "不给时有索引用 best，没有用 simple。",
+    "responsa chat system": "放在整个对话之前的指示。",
+    "responsa chat max_tokens": "每次回答最多生成的词元数。",
     "responsa search": "显示回答会依据的资料，不让模型回答。",
     "responsa search words": "要查找的内容。",
     "responsa search by": "按含义（meaning）、按词语（words），或两者结合（hybrid）检索。",

@@ -9,6 +9,10 @@ from types import FrameType
 from typing import NoReturn
 
 
+class Ended(KeyboardInterrupt):
+    """The program is to end, not only what it does now."""
+
+
 @contextmanager
 def interrupted_by_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end what runs inside as Ctrl-C does, so that what it holds is freed."""
@@ -25,4 +29,4 @@ def interrupted_by_signals() -> Iterator[None]:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
+    raise Ended

@@ -80,6 +80,10 @@ class Parts:
 
         return VectorStoreIndex.open(path, embed_model=embedder)
 
+    def has_index(self, path: Path) -> bool:
+        """Tell whether there is anything where an index would be; whether it is a whole one, opening it tells."""
+        return path.exists()
+
     def index_to_search(
         self, path: Path, choice: ServerChoice | None, *, needs_embedder: bool = True
     ) -> VectorStoreIndex:

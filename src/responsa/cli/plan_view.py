@@ -31,13 +31,20 @@ def write_plan(plan: Plan, sources: Sequence[NodeWithScore], terminal: Terminal)
         terminal.write(f"[{number}] {places.title(source)}", "bold", end="")
         terminal.write(f" {mark}", "dim")
         terminal.write(f"    {places.place(source, terminal)}", "dim")
+    if plan.calls:
+        terminal.write("")
+    write_calls(plan, terminal)
+
+
+def write_calls(plan: Plan, terminal: Terminal) -> None:
+    """Write every call the model would be asked."""
     header = terminal.text("plan_header").split("|")
     rows = [
         [str(number), call.stage, str(call.prompt_tokens), str(call.max_tokens), _numbers(call.passages)]
         for number, call in enumerate(plan.calls, 1)
     ]
     if rows:
-        terminal.write("\n" + table(header, rows) + "\n")
+        terminal.write(table(header, rows) + "\n")
     terminal.write(plan_line(plan, terminal))
     for step in plan.open_steps:
         terminal.write(terminal.text("cost_unknown", step=step))

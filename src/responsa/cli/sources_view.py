@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from responsa.schema.citations import Citation
 from responsa.schema.excerpts import excerpt
+from responsa.schema.nodes import NodeWithScore, TextNode
 from responsa.schema.plans import Shown
 from responsa.schema.response import Response
 
@@ -49,3 +51,20 @@ def _mark(shown: Shown | None, terminal: Terminal, *, cited: bool) -> str:
     if shown is None or shown is Shown.WHOLE:
         return "" if cited else " " + terminal.text("not_cited")
     return " " + terminal.text(f"shown_{shown.value}")
+
+
+def write_stored_sources(sources: Any, terminal: Terminal) -> bool:
+    """Write the titles and places of sources as a chat engine stored them; return whether there were any."""
+    known = [source for source in sources if isinstance(source, Mapping)] if isinstance(sources, Sequence) else []
+    if known:
+        terminal.write("\n" + terminal.text("sources"), "bold")
+    for number, source in enumerate(known, 1):
+        metadata = source.get("metadata")
+        node = TextNode(
+            str(source.get("text", "")),
+            id_=str(source.get("node_id", "")),
+            metadata=dict(metadata) if isinstance(metadata, Mapping) else {},
+        )
+        terminal.write(f"[{number}] {places.title(NodeWithScore(node))}")
+        terminal.write(f"    {places.place(NodeWithScore(node), terminal)}", "dim")
+    return bool(known)

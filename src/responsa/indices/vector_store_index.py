@@ -15,6 +15,7 @@ from responsa.chat_engine import (
     SimpleChatEngine,
 )
 from responsa.chat_engine.options import keywords_of
+from responsa.chat_engine.types import chat_mode as mode_named
 from responsa.query_engine import RetrieverQueryEngine
 from responsa.response_synthesizers import BaseSynthesizer, get_response_synthesizer
 from responsa.retrieval.index import PassageIndex
@@ -79,8 +80,9 @@ class VectorStoreIndex(PassageIndex):
             InvalidOption: There is no such mode; for "react" and "openai" it says what to use instead.
             UnknownOption: A keyword belongs to none of them; nothing has been built.
         """
-        engine = _engine(chat_mode)
-        owner = f"the chat mode {ChatMode(chat_mode).value}"
+        mode = mode_named(chat_mode)
+        engine = _ENGINES[mode]
+        owner = f"the chat mode {mode.value}"
         keywords = keywords_of(engine)
         own = {name: options.pop(name) for name in list(options) if name in keywords}
         if engine is SimpleChatEngine:
@@ -92,18 +94,6 @@ class VectorStoreIndex(PassageIndex):
         (searching,) = _shared_out(owner, options, self.as_retriever)
         searcher = CondensePlusContextChatEngine if engine is CondensePlusContextChatEngine else ContextChatEngine
         return searcher(self.as_retriever(**searching), llm=llm, **own)
-
-
-def _engine(chat_mode: ChatMode | str) -> type[BaseChatEngine]:
-    try:
-        mode = ChatMode(chat_mode)
-    except ValueError as error:
-        raise InvalidOption("chat_mode", chat_mode, "one of " + ", ".join(mode.value for mode in _ENGINES)) from error
-    if mode not in _ENGINES:
-        raise InvalidOption(
-            "chat_mode", mode.value, "no agent: use condense_plus_context, and an agent library for tools"
-        )
-    return _ENGINES[mode]
 
 
 def _shared_out(owner: str, options: dict[str, Any], *takers: Callable[..., Any]) -> list[dict[str, Any]]:

