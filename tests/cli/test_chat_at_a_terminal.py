@@ -47,20 +47,38 @@ class Screen:
     def type(self, keys: bytes) -> None:
         os.write(self.fd, keys)
 
+    def press_until(self, key: bytes, text: str) -> None:
+        """Press a key again and again, as one does, until `text` is shown.
+
+        A signal that comes just before readline waits for a key is seen with the next key only.
+        """
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.shown:
+            assert time.monotonic() < deadline, f"{text!r} was never shown: {self.shown!r}"
+            self.type(key)
+            while text not in self.shown and self._read(until=min(time.monotonic() + 2, deadline)):
+                pass
+        self.shown = self.shown.partition(text)[2]
+
     def until(self, text: str) -> str:
         """Wait until `text` is shown behind all that was waited for; return what was shown before it."""
         deadline = time.monotonic() + PATIENCE
         while text not in self.shown:
-            ready, _, _ = select.select([self.fd], [], [], max(deadline - time.monotonic(), 0))
-            assert ready, f"{text!r} was never shown: {self.shown!r}"
-            try:
-                data = os.read(self.fd, 65536)
-            except OSError:  # the program has closed the terminal
-                data = b""
-            assert data, f"{text!r} was never shown: {self.shown!r}"
-            self.shown += data.decode("utf-8", "replace")
+            assert self._read(until=deadline), f"{text!r} was never shown: {self.shown!r}"
         before, _, self.shown = self.shown.partition(text)
         return before
+
+    def _read(self, until: float) -> bool:
+        """Take in what is shown next; False where nothing comes in time, or the program has closed the terminal."""
+        ready, _, _ = select.select([self.fd], [], [], max(until - time.monotonic(), 0))
+        if not ready:
+            return False
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:
+            return False
+        self.shown += data.decode("utf-8", "replace")
+        return bool(data)
 
     def code(self) -> int:
         return self.process.wait(PATIENCE)
@@ -100,8 +118,7 @@ def test_ctrl_c_stops_the_answer_and_keeps_the_conversation(screens: list[Screen
     screen = begun(screens, tmp_path)
     screen.type(b"Count.\n")
     screen.until("one two three")
-    screen.type(CTRL_C)
-    screen.until("Stopped. What was written is kept")
+    screen.press_until(CTRL_C, "Stopped. What was written is kept")
     screen.until("> ")
     assert spoken(tmp_path) == [("Count.", "complete", ""), ("one two three", "interrupted", "closed")]
     screen.type(b"How many?\n")
@@ -117,8 +134,7 @@ def test_ctrl_c_at_the_prompt_gives_up_the_line_only(screens: list[Screen], tmp_
     screen = begun(screens, tmp_path)
     screen.type(b"How ma")
     screen.until("How ma")
-    screen.type(CTRL_C)
-    screen.until("To end: Ctrl-D or /quit")
+    screen.press_until(CTRL_C, "To end: Ctrl-D or /quit")
     screen.until("> ")
     screen.type(b"/quit\n")
     assert screen.code() == 0
