@@ -156,6 +156,26 @@ def test_cancelling_while_the_model_is_silent_keeps_the_delivered_part() -> None
     assert stored(memory) == [("user", "Why?", "complete"), ("assistant", "Well", "interrupted")]
 
 
+class ImpatientStore(SimpleChatStore):
+    """A store during whose first writing of an end Ctrl-C is pressed."""
+
+    pressed = False
+
+    def replace_message(self, session_id: str, message: StoredMessage, *, expected: Any = None) -> bool:
+        if not self.pressed and message.status == "interrupted":
+            self.pressed = True
+            raise KeyboardInterrupt
+        return super().replace_message(session_id, message, expected=expected)
+
+
+def test_a_second_ctrl_c_while_the_first_is_stored_costs_no_text() -> None:
+    memory = Memory.from_defaults(chat_store=ImpatientStore())
+    llm = BreakingLLM("one two three", KeyboardInterrupt(), after=3)
+    with pytest.raises(KeyboardInterrupt):
+        SimpleChatEngine(llm=llm, memory=memory).chat("Count.")
+    assert stored(memory)[-1] == ("assistant", "one two", "interrupted")
+
+
 class BrokenStore(SimpleChatStore):
     """A store that cannot write how an answer ended."""
 

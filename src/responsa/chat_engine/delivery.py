@@ -65,6 +65,9 @@ def broken_off(turn: Turn, error: BaseException) -> None:
     """
     try:
         turn.interrupt(_reason(error))
+    except KeyboardInterrupt:  # an impatient second Ctrl-C
+        turn.interrupt(_reason(error))
+        raise
     except ChatStoreFault:
         if isinstance(error, Exception | GeneratorExit):
             raise

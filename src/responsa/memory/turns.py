@@ -175,7 +175,7 @@ class Turn:
         before, self._answer, self._ended = self._answer, last, True
         try:
             self._store.replace_message(self.session_id, last)
-        except ChatStoreFault:
+        except BaseException:  # Ctrl-C too: what is not stored has not ended
             self._answer, self._ended = before, False
             raise
 
