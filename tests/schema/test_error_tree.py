@@ -104,9 +104,9 @@ EACH = pytest.mark.parametrize("error", [error for _, error in EXAMPLES], ids=[c
 
 # How advice begins.
 ADVICE = re.compile(
-    r"\b(?:Ask|Put|give it|Run|Shorten|Set|Read|Correct|See|Start|Wait|Give|Leave|try again|Change|Split|Is it|Raise|"
-    r"Check|Use|Make|Add|Remove|Rebuild|Ingest|Free|name|see to it|see where|Restore|Install|Name|Define|Known|"
-    r"expected)\b"
+    r"\b(?:Add|Allow|Ask|Change|Check|Correct|Define|Free|Give|Ingest|Install|Is it|Known|Leave|Make|Name|Put|Raise|"
+    r"Read|Rebuild|Remove|Restore|Run|See|Send|Set|Shorten|Split|Start|Use|Wait|expected|give it|name|see to it|"
+    r"see where|send|try again)\b"
 )
 ZH_ADVICE = re.compile(r"请|可用的有|应为|吗")
 

@@ -91,28 +91,28 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
         "zh": "{host} 可从网络访问，而还没有任何密钥。请先创建：responsa keys add NAME",
     },
     "invalid_request": {
-        "en": "The request cannot be read: {faults}",
-        "zh": "无法读取请求：{faults}",
+        "en": "The request cannot be read: {faults}. See GET /openapi.json for what it may hold.",
+        "zh": "无法读取请求：{faults}。请参看 GET /openapi.json 中的格式。",
     },
     "no_such_route": {
-        "en": "There is no {method} {route} here. GET /openapi.json lists what there is.",
-        "zh": "这里没有 {method} {route}。GET /openapi.json 列出了所有接口。",
+        "en": "There is no {method} {route} here. See GET /openapi.json, which lists what there is.",
+        "zh": "这里没有 {method} {route}。请看 GET /openapi.json，其中列出了所有接口。",
     },
     "body_too_large": {
-        "en": "The request's body has more than {limit} bytes, the limit.",
-        "zh": "请求正文超过上限 {limit} 字节。",
+        "en": "The request's body has more than {limit} bytes, the limit. Send less at a time.",
+        "zh": "请求正文超过上限 {limit} 字节。请减少每次发送的内容。",
     },
     "key_not_accepted": {
         "en": "An API key is needed: send the header 'Authorization: Bearer KEY' with one that is valid.",
         "zh": "需要 API 密钥：请在请求头 Authorization: Bearer KEY 中提供有效的密钥。",
     },
     "scope_missing": {
-        "en": "This key may not do that; a key with the scope {scope} may.",
-        "zh": "这个密钥没有权限；需要权限为 {scope} 的密钥。",
+        "en": "This key may not do that. Use one with the scope {scope}.",
+        "zh": "这个密钥没有权限。请使用权限为 {scope} 的密钥。",
     },
     "origin_refused": {
         "en": "Requests from {origin} are not accepted. Allow it with the setting cors_origins or allowed_hosts.",
-        "zh": "不接受来自 {origin} 的请求。可用设置 cors_origins 或 allowed_hosts 允许它。",
+        "zh": "不接受来自 {origin} 的请求。请用设置 cors_origins 或 allowed_hosts 允许它。",
     },
     "unknown_index": {
         "en": "There is no index {name}. Known: {known}.",
@@ -346,12 +346,12 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
         "zh": "已有 {waiting} 个问题在排队，达到上限。请在 {retry_after} 秒后重试。",
     },
     "answer_stopped": {
-        "en": "The answer was stopped before its end.",
-        "zh": "回答在完成前被停止。",
+        "en": "The answer was stopped before its end. Ask again for a whole one.",
+        "zh": "回答在完成前被停止。请重新提问以获得完整的回答。",
     },
     "internal_error": {
-        "en": "The service failed unexpectedly. Its log says more.",
-        "zh": "服务出现意外错误。详情见服务日志。",
+        "en": "The service failed unexpectedly. See its log, then ask again.",
+        "zh": "服务出现意外错误。请查看服务日志，然后重试。",
     },
     "keys_damaged": {
         "en": "The file of keys {path} cannot be used: {reason}. Put it right, or move it away and make new keys.",
