@@ -17,7 +17,8 @@ from responsa.schema.identity import fingerprint
 from responsa.schema.nodes import Document
 
 from .detection import FileKind, detect, unpacked
-from .files import FileFinder, read_bytes, shown
+from .files import read_bytes, shown
+from .finding import FileFinder
 from .parts import FormatReader, Part, SourceFile
 from .report import FileReport, ReadingReport
 
