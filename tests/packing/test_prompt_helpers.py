@@ -158,5 +158,5 @@ def test_a_counter_is_no_model() -> None:
         lambda: counter.stream([], Sampling()),
         lambda: counter.astream([], Sampling()),
     ):
-        with pytest.raises(MissingArgument, match="PromptHelper needs an LLM"):
+        with pytest.raises(MissingArgument, match="a tokenizer needs an LLM that answers"):
             use()
