@@ -14,6 +14,7 @@ DETAILS: dict[str, dict[str, object]] = {
     "answer_cut": {"stage": "answer", "max_tokens": 256},
     "passages_cut": {"count": 3, "total": 8},
     "answer_shortened": {"tokens": 300, "room": 120, "stage": "refine"},
+    "repacked": {"stage": "answer", "window": 3000},
     "output_reserve_shrunk": {"wanted": 512, "given": 48, "window": 400},
     "unknown_citation": {"number": 9},
     "memory_message_cut": {"role": "user", "tokens": 900, "room": 500},

@@ -10,7 +10,7 @@ from ..http.client import HTTPClient
 from ..http.messages import Request
 from ..http.timeouts import Deadline
 from ..schema.completions import Finish, Sampling
-from ..schema.errors import RequestRefused, ServerError
+from ..schema.errors import ContextWindowExceeded, RequestRefused, ServerError
 from ..schema.messages import ChatMessage
 from .backend import Backend, all_failed, is_servers_fault, name_served
 from .chunks import ChunkReader
@@ -85,6 +85,8 @@ class Call:
         if attempt.reader.has_begun:
             broken = attempt.reader.broken(error)
             raise broken from (error.__cause__ if broken is error else error)
+        if isinstance(error, ContextWindowExceeded):
+            self._backend.counts.learn(served, self._messages, error.n_prompt_tokens)
         if self._other_way(attempt, served, error):
             return
         if self._backend.single or not is_servers_fault(error):

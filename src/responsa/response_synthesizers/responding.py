@@ -15,6 +15,7 @@ from responsa.schema.plans import Plan, Shown, SourceCoverage, coverage_of
 from responsa.schema.pydantic_response import PydanticResponse
 from responsa.schema.response import Outcome, Response
 
+from .repacking import repacked_once
 from .task import Answer, Task
 from .thinking import with_style
 
@@ -85,7 +86,7 @@ def _answer(
     if synthesizer.needs_llm:
         style, think = synthesizer.style, synthesizer.think
         task = yield from with_style(task, style, think, writes_text=synthesizer.writes_text)
-    result = yield from synthesizer.program(task)
+    result = yield from repacked_once(lambda: synthesizer.program(task))
     answer = result if isinstance(result, Answer) else Answer(result.strip())
     for stage, limit in _cut_stages(recorder).items():
         yield from warn("answer_cut", stage=stage, max_tokens=limit)

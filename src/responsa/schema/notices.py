@@ -24,6 +24,11 @@ NOTICE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "The answer so far was shortened from {tokens} to {room} tokens before step {stage}.",
         "zh": "在步骤 {stage} 之前，已有的回答从 {tokens} 个词元缩短到 {room} 个。",
     },
+    "repacked": {
+        "en": "The server counted the prompt of step {stage} longer than was estimated; the passages were packed again "
+        "for a window of {window} tokens.",
+        "zh": "服务器数出步骤 {stage} 的提示比估计的长；已按 {window} 个词元的窗口重新打包。",
+    },
     "output_reserve_shrunk": {
         "en": "The room for the answer was reduced from {wanted} to {given} tokens to fit the window of {window}.",
         "zh": "为了放进 {window} 个词元的窗口，回答的空间从 {wanted} 减到 {given} 个词元。",
