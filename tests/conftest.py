@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from responsa.llms.openai_like import OpenAILike
 from responsa.local.llama_server import LlamaServer
 from responsa.local.models import fetch
 from responsa.schema.errors import ModelFetchFailed
+
+
+# A shell starts a program in the background deaf to Ctrl-C, and so would be the programs that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
