@@ -14,7 +14,6 @@ from responsa.local.llama_server import LlamaServer
 from responsa.local.models import fetch
 from responsa.schema.errors import ModelFetchFailed
 
-
 # A shell starts a program in the background deaf to Ctrl-C, and so would be the programs that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
