@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from responsa.memory.turns import CLOSED, Turn
@@ -37,23 +38,22 @@ class Delivered:
 
 def stored_extra(response: Response) -> dict[str, Any]:
     """Return what is stored beside an answer: its outcome, its sources and its citations, as JSON can hold them."""
+    shown = {row.number: row.shown.value for row in response.coverage}
     return {
         "outcome": response.outcome.value,
         "searched_with": response.searched_with,
         "sources": [
-            {"node_id": source.node_id, "score": source.score, "text": source.text, "metadata": source.metadata}
-            for source in response.source_nodes
-        ],
-        "citations": [
             {
-                "number": one.number,
-                "origin": one.origin,
-                "sentence": one.sentence,
-                "quote": one.quote,
-                "known": one.known,
+                "node_id": source.node_id,
+                "ref_doc_id": source.node.ref_doc_id,
+                "score": source.score,
+                "text": source.text,
+                "metadata": source.metadata,
+                "shown": shown.get(number, "not"),
             }
-            for one in response.citations
+            for number, source in enumerate(response.source_nodes, 1)
         ],
+        "citations": [asdict(one) for one in response.citations],
     }
 
 

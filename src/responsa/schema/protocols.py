@@ -90,11 +90,13 @@ class ChatStore(Protocol):
 
     async def acreate_session(self, session_id: str | None = None, title: str = "") -> Session: ...
 
-    def list_sessions(self, limit: int | None = None, offset: int = 0) -> list[Session]:
-        """Return the sessions, last written first."""
+    def list_sessions(self, limit: int | None = None, offset: int = 0, *, prefix: str = "") -> list[Session]:
+        """Return the sessions whose key begins with `prefix`, last written first."""
         ...
 
-    async def alist_sessions(self, limit: int | None = None, offset: int = 0) -> list[Session]: ...
+    async def alist_sessions(
+        self, limit: int | None = None, offset: int = 0, *, prefix: str = ""
+    ) -> list[Session]: ...
 
     def get_session(self, session_id: str) -> Session | None:
         """Return a session, or None."""

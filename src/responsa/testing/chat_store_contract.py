@@ -321,6 +321,17 @@ class ChatStoreContract:
         one = way.get_session("b")
         assert 0 < one.created <= one.updated
 
+    @pytest.mark.parametrize("prefix", ["a/", "A/", "a%", "会话/", '"', "\ud800"])
+    def test_sessions_are_listed_by_the_beginning_of_their_key(self, way: Way, prefix: str) -> None:
+        for number in range(3):
+            way.add_message(f"{prefix}{number}", said("hello"))
+        for key in ("b/0", "0", "", "x" + prefix):
+            way.add_message(key, said("hello"))
+        listed = [session.id for session in way.list_sessions(prefix=prefix)]
+        assert listed == [f"{prefix}{number}" for number in (2, 1, 0)]
+        assert [session.id for session in way.list_sessions(1, 1, prefix=prefix)] == [f"{prefix}1"]
+        assert way.list_sessions(prefix=prefix + "none") == []
+
     def test_a_state_is_written_only_over_the_version_that_was_read(self, way: Way) -> None:
         assert way.set_state("a", "facts", "early", expected_version=1) is False
         assert way.get_session("a") is None

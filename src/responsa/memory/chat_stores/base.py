@@ -40,11 +40,11 @@ class BaseChatStore(ABC):
     async def acreate_session(self, session_id: str | None = None, title: str = "") -> Session:
         return await self._ado(_create(session_id, title))
 
-    def list_sessions(self, limit: int | None = None, offset: int = 0) -> list[Session]:
-        return self._do(lambda held: held.listed(limit, offset), write=False)
+    def list_sessions(self, limit: int | None = None, offset: int = 0, *, prefix: str = "") -> list[Session]:
+        return self._do(lambda held: held.listed(limit, offset, prefix), write=False)
 
-    async def alist_sessions(self, limit: int | None = None, offset: int = 0) -> list[Session]:
-        return await self._ado(lambda held: held.listed(limit, offset), write=False)
+    async def alist_sessions(self, limit: int | None = None, offset: int = 0, *, prefix: str = "") -> list[Session]:
+        return await self._ado(lambda held: held.listed(limit, offset, prefix), write=False)
 
     def get_session(self, session_id: str) -> Session | None:
         return self._do(lambda held: held.found(session_id), write=False)

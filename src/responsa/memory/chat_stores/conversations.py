@@ -47,9 +47,10 @@ class Conversations:
         ids = {message.id for message in messages}
         self.sessions[session.id] = Conversation(session, list(messages), dict(states), ids)
 
-    def listed(self, limit: int | None, offset: int) -> list[Session]:
-        """Return the sessions, last written first."""
-        found = sorted((one.session for one in self.sessions.values()), key=lambda one: (-one.updated, one.id))
+    def listed(self, limit: int | None, offset: int, prefix: str) -> list[Session]:
+        """Return the sessions whose key begins with `prefix`, last written first."""
+        among = (one.session for key, one in self.sessions.items() if key.startswith(prefix))
+        found = sorted(among, key=lambda one: (-one.updated, one.id))
         return found[offset : None if limit is None else offset + limit]
 
     def found(self, session_id: str) -> Session | None:

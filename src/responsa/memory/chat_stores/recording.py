@@ -37,8 +37,8 @@ class Recorder:
         self.lines: list[str] = []
         self.durable = True
 
-    def listed(self, limit: int | None, offset: int) -> list[Session]:
-        return self._held.listed(limit, offset)
+    def listed(self, limit: int | None, offset: int, prefix: str) -> list[Session]:
+        return self._held.listed(limit, offset, prefix)
 
     def found(self, session_id: str) -> Session | None:
         return self._held.found(session_id)

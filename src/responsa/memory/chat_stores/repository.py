@@ -14,8 +14,8 @@ class Repository(Protocol):
     `now` is the time of a change, in seconds since 1970 (UTC); `store.py` gives it, and the identities.
     """
 
-    def listed(self, limit: int | None, offset: int) -> list[Session]:
-        """Return the sessions, last written first."""
+    def listed(self, limit: int | None, offset: int, prefix: str) -> list[Session]:
+        """Return the sessions whose key begins with `prefix`, last written first."""
         ...
 
     def found(self, session_id: str) -> Session | None:

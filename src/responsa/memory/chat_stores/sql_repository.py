@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Row, Select, and_, delete, insert, or_, select, update
+from sqlalchemy import Connection, Row, Select, and_, delete, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from responsa.schema.errors import ChatStoreDamaged, InvalidOption, MessageNotFound, SessionNotFound
@@ -38,9 +38,13 @@ class SQLRepository:
         self._connection = connection
         self._location = location
 
-    def listed(self, limit: int | None, offset: int) -> list[Session]:
+    def listed(self, limit: int | None, offset: int, prefix: str) -> list[Session]:
         order = session_table.c.updated.desc(), session_table.c.session
-        rows = self._connection.execute(select(session_table).order_by(*order).limit(limit).offset(offset))
+        wanted = select(session_table)
+        if prefix:
+            begin = to_text("prefix", prefix)[:-1]  # a JSON string without its closing quote
+            wanted = wanted.where(func.substr(session_table.c.name, 1, len(begin)) == begin)
+        rows = self._connection.execute(wanted.order_by(*order).limit(limit).offset(offset))
         return [self._session(row) for row in rows]
 
     def found(self, session_id: str) -> Session | None:
