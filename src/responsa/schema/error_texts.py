@@ -345,6 +345,10 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
         "en": "{waiting} questions are waiting, as many as may. Ask again in {retry_after} s.",
         "zh": "已有 {waiting} 个问题在排队，达到上限。请在 {retry_after} 秒后重试。",
     },
+    "session_busy": {
+        "en": "{waiting} messages of this conversation are waiting for their turn, as many as may. Let some be answered.",
+        "zh": "此对话已有 {waiting} 条消息在等待，达到上限。请等待其中一些得到回答。",
+    },
     "answer_stopped": {
         "en": "The answer was stopped before its end. Ask again for a whole one.",
         "zh": "回答在完成前被停止。请重新提问以获得完整的回答。",

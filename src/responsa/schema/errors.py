@@ -65,6 +65,7 @@ ResponsaError
     ├── LocalServerFailed         reason
     ├── ModelFetchFailed          name, reason
     ├── QueueFull                 waiting, retry_after
+    ├── SessionBusy               waiting
     ├── AnswerStopped
     ├── InternalError
     ├── KeysDamaged               path, reason
@@ -630,6 +631,13 @@ class QueueFull(RunError):
 
     waiting: int
     retry_after: int
+
+
+@dataclass(eq=False)
+class SessionBusy(RunError):
+    """As many messages of a session wait for their turn as may."""
+
+    waiting: int
 
 
 @dataclass(eq=False)

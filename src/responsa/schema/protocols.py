@@ -94,9 +94,7 @@ class ChatStore(Protocol):
         """Return the sessions whose key begins with `prefix`, last written first."""
         ...
 
-    async def alist_sessions(
-        self, limit: int | None = None, offset: int = 0, *, prefix: str = ""
-    ) -> list[Session]: ...
+    async def alist_sessions(self, limit: int | None = None, offset: int = 0, *, prefix: str = "") -> list[Session]: ...
 
     def get_session(self, session_id: str) -> Session | None:
         """Return a session, or None."""

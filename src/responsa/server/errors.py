@@ -38,6 +38,7 @@ STATUS: Final[Mapping[type[ResponsaError], int]] = {
     kinds.StructuredOutputFailed: 502,
     kinds.CallBudgetExceeded: 422,
     kinds.IndexLocked: 409,
+    kinds.SessionBusy: 409,
     kinds.SessionNotFound: 404,
     kinds.MessageNotFound: 404,
     kinds.ChatStoreUnavailable: 503,

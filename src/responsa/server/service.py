@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from starlette.requests import HTTPConnection
 
 from responsa.schema.errors import EmbedderNotGiven, UnknownIndex
-from responsa.schema.protocols import LLM, Embedder
+from responsa.schema.protocols import LLM, ChatStore, Embedder
 
 from .readiness import Readiness
 from .runs.admission import Admission
 from .runs.registry import Runs
 from .security.keys import KeyStore
+from .sessions.line import Lines
+from .sessions.store import Sessions
 from .settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -89,6 +91,7 @@ class Service:
         llm: The model that answers; the one behind `settings.api_base` when left out.
         indexes: Indexes that are open already, by name, beside those of the settings.
         keys: The keys; those in `settings.keys_file` when left out.
+        chat_store: Where sessions are kept; what `settings.sessions_database` says when left out.
     """
 
     def __init__(
@@ -98,6 +101,7 @@ class Service:
         llm: LLM | None = None,
         indexes: Mapping[str, VectorStoreIndex] | None = None,
         keys: KeyStore | None = None,
+        chat_store: ChatStore | None = None,
     ) -> None:
         self.settings = settings
         self.llm = llm if llm is not None else _model(settings)
@@ -108,10 +112,13 @@ class Service:
             servers["embeddings"] = (settings.embed_api_base, _secret(settings.embed_api_key))
         self.readiness = Readiness(self, servers)
         self.runs = Runs(settings, Admission(self._slots, settings.max_waiting))
+        self.sessions = Sessions(settings, chat_store)
+        self.lines = Lines()
 
     async def aclose(self) -> None:
         """Stop what is under way and close connections."""
         await self.runs.aclose()
+        await self.sessions.aclose()
         await self.readiness.aclose()
         close = getattr(self.llm, "aclose", None)
         if close is not None:

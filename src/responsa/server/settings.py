@@ -50,6 +50,9 @@ class ServerSettings(BaseSettings):
 
     no_auth: bool = Field(False, description="Ask for no key; on a loopback address only.")
     data_dir: Path = Field(Path(".responsa"), description="Where the service keeps what is its own, such as keys.")
+    sessions_database: SecretStr | None = Field(
+        None, description="Where sessions are kept: postgresql://... or a file; sessions.db in data_dir if not given."
+    )
     cors_origins: tuple[str, ...] = Field((), description="Origins of web pages that may call the service.")
     allowed_hosts: tuple[str, ...] = Field((), description="Names the service is reached by, beside its address.")
     max_body_bytes: int = Field(4_000_000, ge=1024, description="The most bytes of a request's body.")

@@ -12,7 +12,8 @@ from responsa.schema.plans import SourceCoverage
 
 _TEXTS: Final = ("title", "category", "question", "answer", "full_answer", "summary", "date")
 # Where a file lies is the operator's business.
-_LEFT_OUT: Final = frozenset([*_TEXTS, "url", "page", "file_path"])
+HIDDEN: Final = frozenset(["file_path"])
+_LEFT_OUT: Final = frozenset([*_TEXTS, "url", "page", *HIDDEN])
 
 
 def hits_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from responsa.programs import Program, astream
 from responsa.query_engine import RetrieverQueryEngine
 from responsa.response_synthesizers import BaseSynthesizer
 from responsa.schema.events import Event
+from responsa.schema.messages import ChatMessage
 from responsa.schema.nodes import NodeWithScore, as_query
 from responsa.schema.plans import Plan
 from responsa.schema.response import Response
@@ -47,7 +48,22 @@ class Turn:
     def events(self) -> AsyncGenerator[Event, None]:
         """Answer the question and yield all that happens."""
         synthesizer = self.synthesizer
-        return grounding.acited(astream(self._program(), synthesizer.llm, concurrency=synthesizer.concurrency))
+        program = self.answer(self.question)
+        return grounding.acited(astream(program, synthesizer.llm, concurrency=synthesizer.concurrency))
+
+    def answer(self, words: str, history: Sequence[ChatMessage] = ()) -> Program[Response]:
+        """Return the program that answers the question after a conversation.
+
+        Args:
+            words: What to search with.
+            history: The conversation.
+        """
+        nodes = list(self.given)
+        if self.index is not None:
+            nodes = self._kept((yield from self._engine(self.index).find(as_query(words))))
+        return (
+            yield from self.synthesizer.announced(self.question, nodes, llm_kwargs=self.llm_kwargs, history=history)
+        )
 
     async def find(self) -> list[NodeWithScore]:
         """Return the passages to answer from; sets `related`."""
@@ -58,12 +74,6 @@ class Turn:
     async def plan(self, nodes: list[NodeWithScore]) -> Plan:
         """Return the calls the answer would take."""
         return await self.synthesizer.aplan(self.question, nodes, llm_kwargs=self.llm_kwargs)
-
-    def _program(self) -> Program[Response]:
-        nodes = list(self.given)
-        if self.index is not None:
-            nodes = self._kept((yield from self._engine(self.index).find(as_query(self.question))))
-        return (yield from self.synthesizer.announced(self.question, nodes, llm_kwargs=self.llm_kwargs))
 
     def _engine(self, index: VectorStoreIndex) -> RetrieverQueryEngine:
         return RetrieverQueryEngine(index.as_retriever(self.top_k + RELATED), self.synthesizer)

@@ -54,10 +54,9 @@ class AnswerOptions(RequestModel):
     )
 
 
-class AskRequest(RequestModel):
-    """A question, what it is answered from, and how."""
+class AnsweringRequest(RequestModel):
+    """What a question is answered from, and how."""
 
-    question: Question
     index: IndexName = None
     mode: ResponseMode = Field(ResponseMode.COMPACT, description="How the answer is made.")
     top_k: TopK = DEFAULT_TOP_K
@@ -74,6 +73,12 @@ class AskRequest(RequestModel):
     output_schema: dict[str, Any] | None = Field(
         None, max_length=64, description='A JSON schema ("type": "object") that the answer must follow.'
     )
+
+
+class AskRequest(AnsweringRequest):
+    """A question, what it is answered from, and how."""
+
+    question: Question
 
 
 class AnswerRequest(AskRequest):

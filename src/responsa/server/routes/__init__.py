@@ -6,7 +6,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from . import answers, health, planning, rewriting, search
+from . import answers, health, messages, planning, rewriting, search, sessions
 
 __all__ = ["ROUTERS"]
 
@@ -16,4 +16,6 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     search.router,
     rewriting.router,
     planning.router,
+    sessions.router,
+    messages.router,
 )

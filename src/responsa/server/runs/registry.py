@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from responsa.schema.errors import AnswerNotFound
@@ -45,6 +46,7 @@ class Runs:
         owner: str,
         language: str,
         asks_model: bool,
+        after: AbstractAsyncContextManager[None] | None = None,
     ) -> Run:
         """Begin a run.
 
@@ -54,6 +56,7 @@ class Runs:
             owner: The id of the key it belongs to.
             language: The language of its messages.
             asks_model: Whether it needs a turn.
+            after: What it waits for before it joins the queue.
 
         Raises:
             QueueFull: As many questions wait as may.
@@ -69,6 +72,7 @@ class Runs:
             language=language,
             grace=self._settings.grace_seconds,
             max_bytes=self._settings.max_event_bytes,
+            after=after,
         )
         self._runs[run_id] = run
         return run

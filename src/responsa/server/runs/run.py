@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Any, Final, Protocol
 
 from responsa.schema.errors import AnswerStopped
@@ -44,6 +44,7 @@ class Run:
         language: The language of messages, "en" or "zh".
         grace: How long it goes on without a listener, in seconds.
         max_bytes: The most bytes of events kept.
+        after: What it waits for before it joins the queue.
 
     Raises:
         QueueFull: As many questions wait as may.
@@ -60,6 +61,7 @@ class Run:
         language: str,
         grace: float,
         max_bytes: int,
+        after: AbstractAsyncContextManager[None] | None = None,
     ) -> None:
         self.run_id = run_id
         self.owner = owner
@@ -74,9 +76,10 @@ class Run:
         self._loop = asyncio.get_running_loop()
         self._listening = 0
         self._leaving: asyncio.TimerHandle | None = None
-        ticket = admission.take(self._tell_position) if admission is not None else None
+        ticket = admission.take(self._tell_position) if admission is not None and after is None else None
         self.log.append("started", _json({"answer_id": run_id}))
-        self._task = self._loop.create_task(self._work(ticket))
+        waiting = nullcontext(ticket) if after is None else self._taken(after, admission)
+        self._task = self._loop.create_task(self._work(waiting))
 
     def listen(self, *, after: int = 0, heartbeat: float) -> Subscription:
         """Return a subscription to the events after a number; `attach` and `detach` around it."""
@@ -110,9 +113,17 @@ class Run:
     def _tell_position(self, position: int) -> None:
         self.log.append("queued", _json({"position": position}))
 
-    async def _work(self, ticket: Ticket | None) -> None:
+    @asynccontextmanager
+    async def _taken(
+        self, after: AbstractAsyncContextManager[None], admission: Admission | None
+    ) -> AsyncIterator[Ticket | None]:
+        """Join the queue only after what is to be waited for, so that nobody holds a slot meanwhile."""
+        async with after:
+            yield admission.take(self._tell_position) if admission is not None else None
+
+    async def _work(self, waiting: AbstractAsyncContextManager[Ticket | None]) -> None:
         try:
-            async with ticket if ticket is not None else nullcontext():
+            async with waiting as ticket, ticket if ticket is not None else nullcontext():
                 await self._write()
             if not self.result:
                 raise RuntimeError("the events ended without a result")

@@ -1,0 +1,152 @@
+"""The sessions of each key, in a chat store that all keys share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from responsa.memory.chat_stores import SQLAlchemyChatStore
+from responsa.schema.errors import ChatStoreUnavailable, MessageNotFound, SessionNotFound
+from responsa.schema.messages import MessageRole
+from responsa.schema.protocols import ChatStore
+from responsa.schema.stored import Session, StoredMessage, new_id
+
+from ..settings import ServerSettings
+
+_KEPT_HERE = "sessions.db"
+
+
+class Sessions:
+    """Sessions by their owner and their identity.
+
+    In the store a session's key begins with its owner's id, so that whoever asks for another's finds none.
+
+    Args:
+        settings: Where they are kept.
+        store: Where they are kept, in place of what the settings say.
+    """
+
+    def __init__(self, settings: ServerSettings, store: ChatStore | None = None) -> None:
+        self._settings = settings
+        self._store = store
+        self._opening = asyncio.Lock()
+
+    async def store(self) -> ChatStore:
+        """Return the chat store, opened when it is first used.
+
+        Raises:
+            ChatStoreUnavailable: It cannot be opened.
+        """
+        async with self._opening:
+            if self._store is None:
+                self._store = await asyncio.to_thread(_opened, self._settings)
+        return self._store
+
+    async def create(self, owner: str, title: str) -> Session:
+        """Begin a session."""
+        return _public(await (await self.store()).acreate_session(key_of(owner, new_id()), title))
+
+    async def listed(self, owner: str, limit: int, offset: int) -> list[Session]:
+        """Return an owner's sessions, last written first."""
+        found = await (await self.store()).alist_sessions(limit, offset, prefix=key_of(owner, ""))
+        return [_public(session) for session in found]
+
+    async def get(self, owner: str, session_id: str) -> Session:
+        """Return a session.
+
+        Raises:
+            SessionNotFound: The owner has none of that identity.
+        """
+        session = await (await self.store()).aget_session(key_of(owner, session_id))
+        if session is None:
+            raise SessionNotFound("", session_id[:64])
+        return _public(session)
+
+    async def rename(self, owner: str, session_id: str, title: str) -> Session:
+        """Give a session another title; see `get`."""
+        with _told_of(session_id):
+            return _public(await (await self.store()).arename_session(key_of(owner, session_id), title))
+
+    async def delete(self, owner: str, session_id: str) -> None:
+        """Remove a session; see `get`."""
+        if not await (await self.store()).adelete_session(key_of(owner, session_id)):
+            raise SessionNotFound("", session_id[:64])
+
+    async def fork(self, owner: str, session_id: str, upto: str | None, title: str | None) -> Session:
+        """Begin a session with another's messages up to one of them, or with all of them.
+
+        Raises:
+            SessionNotFound: The owner has none of that identity.
+            MessageNotFound: The session has no such message.
+        """
+        last = upto
+        if last is None:
+            messages = await self.messages(owner, session_id)
+            if not messages:
+                return await self.create(owner, title or "")
+            last = messages[-1].id
+        with _told_of(session_id):
+            key, new = key_of(owner, session_id), key_of(owner, new_id())
+            return _public(await (await self.store()).afork_session(key, last, new, title))
+
+    async def messages(self, owner: str, session_id: str) -> list[StoredMessage]:
+        """Return a session's messages in order; see `get`."""
+        await self.get(owner, session_id)
+        return await (await self.store()).alist_messages(key_of(owner, session_id))
+
+    async def message(self, owner: str, session_id: str, message_id: str) -> StoredMessage:
+        """Return a message.
+
+        Raises:
+            SessionNotFound: The owner has none of that identity.
+            MessageNotFound: The session has no such message.
+        """
+        for message in await self.messages(owner, session_id):
+            if message.id == message_id:
+                return message
+        raise MessageNotFound("", session_id[:64], message_id[:64])
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        close = getattr(self._store, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def key_of(owner: str, session_id: str) -> str:
+    """Return the key of a session in the store."""
+    return f"{owner}/{session_id}"
+
+
+def question_of(messages: Sequence[StoredMessage], answer: StoredMessage) -> StoredMessage | None:
+    """Return the user's message that an answer belongs to, or None."""
+    asked = answer.turn if answer.role is MessageRole.ASSISTANT else ""
+    return next((message for message in messages if message.id == asked), None)
+
+
+def _public(session: Session) -> Session:
+    """Return a session under the identity its owner knows it by."""
+    return replace(session, id=session.id.partition("/")[2])
+
+
+@contextmanager
+def _told_of(session_id: str) -> Iterator[None]:
+    """Let what is not there be told of by the identity its owner knows it by."""
+    try:
+        yield
+    except SessionNotFound:
+        raise SessionNotFound("", session_id[:64]) from None
+    except MessageNotFound as error:
+        raise MessageNotFound("", session_id[:64], error.message[:64]) from None
+
+
+def _opened(settings: ServerSettings) -> ChatStore:
+    if settings.sessions_database is not None:
+        return SQLAlchemyChatStore(settings.sessions_database.get_secret_value())
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise ChatStoreUnavailable(str(settings.data_dir), error.strerror or str(error)) from error
+    return SQLAlchemyChatStore(settings.data_dir.resolve() / _KEPT_HERE)
