@@ -4,40 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import importlib
 import itertools
-import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from responsa.schema.errors import InvalidOption, ReadingFailed
 from responsa.schema.identity import fingerprint
 from responsa.schema.nodes import Document
 
-from .detection import FileKind, detect, unpacked
+from .detection import unpacked
 from .files import read_bytes, shown
 from .finding import FileFinder
-from .parts import FormatReader, Part, SourceFile
+from .parts import SourceFile
 from .report import FileReport, ReadingReport
-
-logger = logging.getLogger(__name__)
+from .sources import documents_of
 
 MAX_FILE_BYTES: Final = 100_000_000
-
-# Each format's module and function, loaded when its first file comes.
-_READERS: Final[dict[FileKind, tuple[str, str]]] = {
-    FileKind.MARKDOWN: ("text", "read_markdown"),
-    FileKind.TEXT: ("text", "read_text"),
-    FileKind.HTML: ("html", "read_html"),
-    FileKind.PDF: ("pdf", "read_pdf"),
-    FileKind.DOCX: ("docx", "read_docx"),
-    FileKind.KNOWLEDGE: ("knowledge", "read_knowledge"),
-}
-# A model is shown where a passage stands (title path, page), not how the file is stored nor what the text says already.
-_FILE_KEYS: Final = ("file_path", "file_name", "file_type", "file_hash", "title", "url")
-_ENTRY_KEYS: Final = ("question", "answer", "full_answer", "summary")
 
 FileMetadata: TypeAlias = Callable[[str], Mapping[str, Any]]
 
@@ -165,14 +149,12 @@ class SimpleDirectoryReader:
                 report.files.append(FileReport(place, unchanged=True))
                 return
             source = unpacked(SourceFile(place, shown(Path(path.name)), data, self._max_file_bytes, self._encoding))
-            kind = detect(source)
-            common = {"file_path": place, "file_name": shown(Path(path.name)), "file_type": kind.value}
-            common["file_hash"] = file_hash
+            common = {"file_path": place, "file_name": shown(Path(path.name)), "file_hash": file_hash}
             extra = self._file_metadata(place) if self._file_metadata else {}
-            for part in _parts(kind, source):
+            for document in documents_of(source, lambda key: fingerprint(place, key), common, extra):
                 documents += 1
-                characters += len(part.text)
-                yield _document(place, part, {**common, **part.metadata, **extra})
+                characters += len(document.text)
+                yield document
         except ReadingFailed as failure:
             report.files.append(FileReport(place, documents, characters, failure=failure))
             return
@@ -186,27 +168,3 @@ def _check_encoding(encoding: str) -> None:
         return
     except LookupError:
         raise InvalidOption("encoding", encoding, "the name of a text encoding, such as utf-8 or gb18030") from None
-
-
-def _parts(kind: FileKind, source: SourceFile) -> Iterator[Part]:
-    """Yield a file's parts; whatever a format's parser stumbles over is that file's failure, not the reading's."""
-    module, function = _READERS[kind]
-    read = cast(FormatReader, getattr(importlib.import_module(f".{module}", __package__), function))
-    try:
-        yield from read(source)
-    except ReadingFailed:
-        raise
-    except Exception as error:
-        # For who mends the reader; the report has the file's line.
-        logger.info("The %s reader failed on %s.", kind.value, source.path, exc_info=True)
-        raise source.failed("damaged", f"{type(error).__name__}: {error}"[:200]) from error
-
-
-def _document(place: str, part: Part, metadata: dict[str, Any]) -> Document:
-    return Document(
-        text=part.text,
-        id_=fingerprint(place, part.key),
-        metadata=metadata,
-        excluded_llm_metadata_keys=[*_FILE_KEYS, *_ENTRY_KEYS],
-        excluded_embed_metadata_keys=[*_FILE_KEYS, *_ENTRY_KEYS, "page"],
-    )
