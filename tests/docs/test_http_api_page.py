@@ -29,7 +29,7 @@ def test_an_example_works_as_it_stands(tmp_path: Path, example: str) -> None:
             SteppedLLM(["Oil "] * 12) if is_of_one_under_way else ScriptedLLM("The X200 pump needs ISO VG 46 oil [1].")
         )
         service = a_service(tmp_path, llm, no_auth=False, indexes={"docs": an_index()})
-        _, key = service.keys.add("me")
+        _, key = service.keys.add("me", ["write"])
         async with on_a_socket(service) as client:
             variables = {"URL": str(client.base_url), "KEY": key}
             if isinstance(llm, SteppedLLM):
@@ -42,6 +42,7 @@ def test_an_example_works_as_it_stands(tmp_path: Path, example: str) -> None:
             script = re.sub(r"\bcurl\b", "curl -sS --fail-with-body", example)
             process = await asyncio.create_subprocess_exec(
                 *("bash", "-euc", script),
+                cwd=tmp_path,
                 env={**os.environ, **variables, "NO_PROXY": "127.0.0.1"},
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

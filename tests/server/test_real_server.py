@@ -6,11 +6,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.server.support import QUESTION, on_a_socket, parsed, text_of
+from tests.server.support import QUESTION, an_index, on_a_socket, parsed, text_of
 
 from responsa.local.llama_server import LlamaServer
 from responsa.server import Service, load_settings
 from responsa.server.models.replies import AnswerReply, CompareReply, PlanReply, ReadyReply
+from responsa.server.models.sessions import SessionAnswerReply
 
 pytestmark = pytest.mark.real_server
 
@@ -79,5 +80,31 @@ def test_a_model_server_that_is_not_there_is_told_by_readiness_and_answers(tmp_p
             ]
             assert "127.0.0.1:9" not in reply.text
             assert (await client.get("/healthz")).json() == {"status": "ok"}
+
+    asyncio.run(scene())
+
+
+def test_a_conversation_before_a_real_model_keeps_its_turns(llama_server: LlamaServer, tmp_path: Path) -> None:
+    async def scene() -> None:
+        settings = load_settings({"no_auth": True, "data_dir": tmp_path, "api_base": llama_server.url})
+        service = Service(settings, indexes={"docs": an_index()})
+        async with on_a_socket(service) as client:
+            session = (await client.post("/v1/sessions", json={})).json()["id"]
+            path = f"/v1/sessions/{session}/messages"
+            body = {"question": QUESTION["question"], "max_tokens": 24, "stream": True}
+            events = parsed((await client.post(path, json=body)).text)
+            first = SessionAnswerReply.model_validate(events[-1].data)
+            follow_up = await client.post(path, json={"question": "And the valve?", "max_tokens": 24})
+            second = SessionAnswerReply.model_validate(follow_up.json())
+            assert [call.stage for call in second.trace][:1] == ["condense"]
+            anew = await client.post(f"{path}/{second.reply_id}/regenerate", json={"max_tokens": 24})
+            assert anew.status_code == 200
+            messages = (await client.get(f"/v1/sessions/{session}")).json()["messages"]
+            assert [(one["role"], one["status"]) for one in messages] == [
+                ("user", "complete"),
+                ("assistant", "complete"),
+            ] * 2
+            assert messages[1]["content"] == first.answer
+            assert [one["text"] for one in messages[3]["earlier"]] == [second.answer]
 
     asyncio.run(scene())

@@ -345,6 +345,34 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
         "en": "{waiting} questions are waiting, as many as may. Ask again in {retry_after} s.",
         "zh": "已有 {waiting} 个问题在排队，达到上限。请在 {retry_after} 秒后重试。",
     },
+    "feedback_not_found": {
+        "en": "There is no feedback {feedback_id}.",
+        "zh": "没有反馈 {feedback_id}。",
+    },
+    "document_not_found": {
+        "en": "There is no document {document_id}.",
+        "zh": "没有文档 {document_id}。",
+    },
+    "document_refused": {
+        "en": "None of the files can be read: {faults}.",
+        "zh": "所有文件都无法读取：{faults}。",
+    },
+    "job_not_found": {
+        "en": "There is no job {job_id}.",
+        "zh": "没有任务 {job_id}。",
+    },
+    "jobs_full": {
+        "en": "{waiting} jobs are waiting, {limit} may. Let some be done, or cancel some.",
+        "zh": "已有 {waiting} 个任务在等待，上限为 {limit}。请等待其中一些完成，或取消一些。",
+    },
+    "job_not_runnable": {
+        "en": "The job {job_id} is {state}. Only one that failed, was cancelled or interrupted is run again.",
+        "zh": "任务 {job_id} 的状态是 {state}。只有失败、已取消或已中断的任务可以重新运行。",
+    },
+    "records_unavailable": {
+        "en": "The service's records in {path} cannot be used: {reason}.",
+        "zh": "无法使用 {path} 中的服务记录：{reason}。",
+    },
     "session_busy": {
         "en": "{waiting} messages of this conversation are waiting for their turn, as many as may. Let some be answered.",
         "zh": "此对话已有 {waiting} 条消息在等待，达到上限。请等待其中一些得到回答。",

@@ -25,7 +25,11 @@ ResponsaError
 │       ├── ScopeMissing          scope
 │       ├── OriginRefused         origin
 │       ├── UnknownIndex          name, known
-│       └── AnswerNotFound        answer_id
+│       ├── AnswerNotFound        answer_id
+│       ├── FeedbackNotFound      feedback_id
+│       ├── DocumentNotFound      document_id
+│       ├── DocumentRefused       faults
+│       └── JobNotFound           job_id
 └── RunError                      the world failed; a program exits with 1
     ├── ServerError               url
     │   ├── ServerUnreachable     url, reason, hint
@@ -66,6 +70,9 @@ ResponsaError
     ├── ModelFetchFailed          name, reason
     ├── QueueFull                 waiting, retry_after
     ├── SessionBusy               waiting
+    ├── JobsFull                  waiting, limit
+    ├── JobNotRunnable            job_id, state
+    ├── RecordsUnavailable        path, reason
     ├── AnswerStopped
     ├── InternalError
     ├── KeysDamaged               path, reason
@@ -319,6 +326,34 @@ class AnswerNotFound(RequestError):
     """The service has no such answer, or none any more, or it is another key's."""
 
     answer_id: str
+
+
+@dataclass(eq=False)
+class FeedbackNotFound(RequestError):
+    """The service has no such feedback, or it is another key's."""
+
+    feedback_id: str
+
+
+@dataclass(eq=False)
+class DocumentNotFound(RequestError):
+    """The service has no such document."""
+
+    document_id: str
+
+
+@dataclass(eq=False)
+class DocumentRefused(RequestError):
+    """None of the files that were sent can be read; a fault names the file and why."""
+
+    faults: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class JobNotFound(RequestError):
+    """The service has no such job."""
+
+    job_id: str
 
 
 @dataclass(eq=False)
@@ -638,6 +673,30 @@ class SessionBusy(RunError):
     """As many messages of a session wait for their turn as may."""
 
     waiting: int
+
+
+@dataclass(eq=False)
+class JobsFull(RunError):
+    """As many jobs wait as may."""
+
+    waiting: int
+    limit: int
+
+
+@dataclass(eq=False)
+class JobNotRunnable(RunError):
+    """A job is run again only after it ended without being done."""
+
+    job_id: str
+    state: str
+
+
+@dataclass(eq=False)
+class RecordsUnavailable(RunError):
+    """What the service keeps of documents, jobs and feedback cannot be read or written."""
+
+    path: str
+    reason: str
 
 
 @dataclass(eq=False)

@@ -12,7 +12,7 @@ import responsa
 
 from .binding import LOOPBACK_NAMES
 from .errors import add_error_handlers
-from .routes import ROUTERS
+from .routes import ROUTERS, documents
 from .security.body_limit import BodyLimit
 from .security.headers import SecurityHeaders
 from .security.origins import OriginCheck
@@ -45,7 +45,9 @@ def create_app(service: Service) -> FastAPI:
     add_error_handlers(app)
     settings = service.settings
     # The last one added stands in front.
-    app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
+    app.add_middleware(
+        BodyLimit, limit=settings.max_body_bytes, others={documents.UPLOAD_PATH: settings.max_upload_bytes}
+    )
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
@@ -11,7 +12,12 @@ from starlette.requests import HTTPConnection
 from responsa.schema.errors import EmbedderNotGiven, UnknownIndex
 from responsa.schema.protocols import LLM, ChatStore, Embedder
 
+from .documents.documents import Documents
+from .jobs.queue import Jobs
+from .jobs.store import JobStore
 from .readiness import Readiness
+from .records.database import Records
+from .records.feedback import Feedback
 from .runs.admission import Admission
 from .runs.registry import Runs
 from .security.keys import KeyStore
@@ -43,30 +49,52 @@ class Indexes:
         """The names, the default first."""
         return tuple(dict.fromkeys([*self._opened, *self._settings.index]))
 
-    async def get(self, name: str | None) -> VectorStoreIndex:
-        """Return an index by its name; the first one where None.
+    def named(self, name: str | None) -> str:
+        """Return the name of an index; that of the first one where None.
 
         Raises:
             UnknownIndex: There is none of that name, or none at all.
-            IndexFault: It cannot be opened.
         """
         if name is None:
             name = next(iter(self.names), "")
         if name not in self.names:
             raise UnknownIndex(name[:64], self.names)
+        return name
+
+    async def get(self, name: str | None, *, make: bool = False) -> VectorStoreIndex:
+        """Return an index by its name; the first one where None.
+
+        Args:
+            name: Its name.
+            make: Whether to make it where its directory holds none yet.
+
+        Raises:
+            UnknownIndex: There is none of that name, or none at all.
+            IndexFault: It cannot be opened.
+        """
+        name = self.named(name)
         async with self._opening:
             if name not in self._opened:
-                self._opened[name] = await self._open(name)
+                self._opened[name] = await self._open(name, make=make)
         return self._opened[name]
 
-    async def _open(self, name: str) -> VectorStoreIndex:
+    async def _open(self, name: str, *, make: bool) -> VectorStoreIndex:
         from responsa.indices import VectorStoreIndex
 
         path = self._settings.index[name]
+        if make:
+            await self._make(path)
         index = await VectorStoreIndex.aopen(path, embed_model=await self._embedder())
         if index.embed_model is None:
             raise EmbedderNotGiven(str(path), index.store.meta.embed_model)
         return index
+
+    async def _make(self, path: Path) -> None:
+        from responsa.retrieval.defaults import embed_model_for_new_index
+        from responsa.retrieval.stores.opening import aopen_or_create_store
+
+        model = await self._embedder() or embed_model_for_new_index()
+        (await aopen_or_create_store(path, model)).close()
 
     async def _embedder(self) -> Embedder | None:
         from responsa.embeddings.openai_like import OpenAILikeEmbedding
@@ -114,11 +142,17 @@ class Service:
         self.runs = Runs(settings, Admission(self._slots, settings.max_waiting))
         self.sessions = Sessions(settings, chat_store)
         self.lines = Lines()
+        self.records = Records(settings.data_dir / "service.db")
+        self.feedback = Feedback(self.records)
+        self.documents = Documents(settings, self.records, self.indexes)
+        self.jobs = Jobs(JobStore(self.records), self.documents.work, settings.max_jobs)
 
     async def aclose(self) -> None:
         """Stop what is under way and close connections."""
         await self.runs.aclose()
+        await self.jobs.aclose()
         await self.sessions.aclose()
+        await self.records.aclose()
         await self.readiness.aclose()
         close = getattr(self.llm, "aclose", None)
         if close is not None:

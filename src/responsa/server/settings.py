@@ -50,6 +50,10 @@ class ServerSettings(BaseSettings):
 
     no_auth: bool = Field(False, description="Ask for no key; on a loopback address only.")
     data_dir: Path = Field(Path(".responsa"), description="Where the service keeps what is its own, such as keys.")
+    max_upload_bytes: int = Field(100_000_000, ge=1024, description="The most bytes of an upload, all files together.")
+    max_upload_files: int = Field(100, ge=1, le=10_000, description="The most files of an upload.")
+    max_jobs: int = Field(100, ge=1, description="Jobs on documents that may wait.")
+    reading_seconds: float = Field(600.0, gt=0, description="The most seconds the reading of a file may take.")
     sessions_database: SecretStr | None = Field(
         None, description="Where sessions are kept: postgresql://... or a file; sessions.db in data_dir if not given."
     )

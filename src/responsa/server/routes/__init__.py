@@ -6,7 +6,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from . import answers, health, messages, planning, rewriting, search, sessions
+from . import answers, documents, feedback, health, jobs, messages, planning, rewriting, search, sessions
 
 __all__ = ["ROUTERS"]
 
@@ -18,4 +18,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     planning.router,
     sessions.router,
     messages.router,
+    feedback.router,
+    documents.router,
+    jobs.router,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from responsa.schema.errors import BodyTooLarge
@@ -15,19 +17,22 @@ class BodyLimit:
     Args:
         app: The application behind it.
         limit: The most bytes.
+        others: The most bytes at paths that have a limit of their own.
     """
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    def __init__(self, app: ASGIApp, limit: int, others: Mapping[str, int] | None = None) -> None:
         self._app = app
         self._limit = limit
+        self._others = dict(others or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        limit = self._others.get(scope["path"], self._limit)
         length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        if not length.isdigit() or int(length) > self._limit:
-            await error_response(BodyTooLarge(self._limit), scope)(scope, receive, send)
+        if not length.isdigit() or int(length) > limit:
+            await error_response(BodyTooLarge(limit), scope)(scope, receive, send)
             return
         taken = 0
 
@@ -36,8 +41,8 @@ class BodyLimit:
             message = await receive()
             if message["type"] == "http.request":
                 taken += len(message.get("body", b""))
-                if taken > self._limit:
-                    raise BodyTooLarge(self._limit)
+                if taken > limit:
+                    raise BodyTooLarge(limit)
             return message
 
         await self._app(scope, counted, send)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from responsa.memory import Memory
 from responsa.memory.chat_stores import SQLAlchemyChatStore
 from responsa.schema.errors import ChatStoreUnavailable, MessageNotFound, SessionNotFound
 from responsa.schema.messages import MessageRole
@@ -92,9 +93,9 @@ class Sessions:
             return _public(await (await self.store()).afork_session(key, last, new, title))
 
     async def messages(self, owner: str, session_id: str) -> list[StoredMessage]:
-        """Return a session's messages in order; see `get`."""
+        """Return a session's messages in order, those that a dead process left marked as interrupted; see `get`."""
         await self.get(owner, session_id)
-        return await (await self.store()).alist_messages(key_of(owner, session_id))
+        return await Memory(key_of(owner, session_id), chat_store=await self.store()).arecover()
 
     async def message(self, owner: str, session_id: str, message_id: str) -> StoredMessage:
         """Return a message.

@@ -1,0 +1,126 @@
+"""What is known of each document that was sent."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from responsa.schema.errors import DocumentNotFound
+from responsa.schema.stored import new_id
+
+from ..records.database import Records
+
+DocumentState: TypeAlias = Literal["waiting", "indexed", "unreadable", "deleting"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """A document.
+
+    Args:
+        index: The index it is in.
+        name: What its sender calls it; one of that name in the index takes the place of another.
+        media_type: What it is, by its content.
+        n_bytes: How large it is.
+        sha256: The hash of its content.
+        id: Its identity.
+        state: Whether its content is in the index.
+        parts: How many documents it gave: pages, entries, or itself.
+        created: When it was first sent, in seconds since 1970 (UTC).
+        updated: When it was last sent or indexed, in seconds since 1970 (UTC).
+    """
+
+    index: str
+    name: str
+    media_type: str
+    n_bytes: int
+    sha256: str
+    id: str = field(default_factory=new_id)
+    state: DocumentState = "waiting"
+    parts: int = 0
+    created: float = field(default_factory=time.time)
+    updated: float = field(default_factory=time.time)
+
+
+class Catalog:
+    """The documents of all indexes.
+
+    Args:
+        records: Where it is kept.
+    """
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+
+    async def put(self, record: DocumentRecord) -> DocumentRecord:
+        """Store a record; one of that name in that index keeps its identity and is changed."""
+
+        def step(connection: sqlite3.Connection) -> DocumentRecord:
+            row = connection.execute(
+                "SELECT content FROM documents WHERE index_name = ? AND name = ?", (record.index, record.name)
+            ).fetchone()
+            known = DocumentRecord(**json.loads(row[0])) if row else record
+            stored = replace(record, id=known.id, created=known.created, parts=known.parts)
+            _write(connection, stored)
+            return stored
+
+        return await self._records.run(step)
+
+    async def get(self, document_id: str) -> DocumentRecord:
+        """Return a record.
+
+        Raises:
+            DocumentNotFound: There is none of that identity.
+        """
+        found = await self.some([document_id])
+        if not found:
+            raise DocumentNotFound(document_id[:64])
+        return found[0]
+
+    async def some(self, document_ids: Sequence[str]) -> list[DocumentRecord]:
+        """Return those records that are there, in that order."""
+        return await self._records.run(lambda connection: _some(connection, document_ids))
+
+    async def listed(self, index: str, limit: int, offset: int) -> list[DocumentRecord]:
+        """Return an index's records by name."""
+        rows = await self._records.run(
+            lambda connection: connection.execute(
+                "SELECT content FROM documents WHERE index_name = ? ORDER BY name LIMIT ? OFFSET ?",
+                (index, limit, offset),
+            ).fetchall()
+        )
+        return [DocumentRecord(**json.loads(text)) for (text,) in rows]
+
+    async def change(self, document_ids: Sequence[str], **fields: Any) -> None:
+        """Change fields of records that are there."""
+
+        def step(connection: sqlite3.Connection) -> None:
+            for record in _some(connection, document_ids):
+                _write(connection, replace(record, updated=time.time(), **fields))
+
+        await self._records.run(step)
+
+    async def remove(self, document_ids: Sequence[str]) -> None:
+        """Remove records."""
+
+        def step(connection: sqlite3.Connection) -> None:
+            connection.executemany("DELETE FROM documents WHERE id = ?", [(one,) for one in document_ids])
+
+        await self._records.run(step)
+
+
+def _some(connection: sqlite3.Connection, document_ids: Sequence[str]) -> list[DocumentRecord]:
+    rows = [connection.execute("SELECT content FROM documents WHERE id = ?", (one,)).fetchone() for one in document_ids]
+    return [DocumentRecord(**json.loads(row[0])) for row in rows if row]
+
+
+def _write(connection: sqlite3.Connection, record: DocumentRecord) -> None:
+    connection.execute(
+        "INSERT INTO documents (id, index_name, name, created, content) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (id) DO UPDATE SET content = excluded.content",
+        (record.id, record.index, record.name, record.created, json.dumps(asdict(record))),
+    )

@@ -1,0 +1,332 @@
+"""Documents over HTTP: taken by their content, indexed as jobs, replaced, deleted; hostile ones refused."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.server.support import a_service, in_process, on_a_socket
+
+from responsa.indices import VectorStoreIndex
+from responsa.retrieval.stores.contract import StoreMeta
+from responsa.retrieval.stores.memory import MemoryStore
+from responsa.server import Service
+from responsa.server.documents.documents import clean_name
+from responsa.server.models.documents import DocumentsReply, JobReply, TakenReply
+from responsa.server.security.keys import KeyStore
+from responsa.testing.embedder import BagOfWordsEmbedder
+
+MANUAL = b"# Pump manual\n\nThe X200 pump needs ISO VG 46 oil."
+
+
+def empty_index() -> VectorStoreIndex:
+    embedder = BagOfWordsEmbedder()
+    dimensions = len(embedder.get_text_embedding_batch(["one"])[0])
+    return VectorStoreIndex(MemoryStore(StoreMeta(embedder.model_name, dimensions)), embed_model=embedder)
+
+
+def a_library(tmp_path: Path, **settings: Any) -> Service:
+    return a_service(tmp_path, indexes={"docs": empty_index()}, **settings)
+
+
+async def sent(client: httpx2.AsyncClient, *files: tuple[str, bytes]) -> TakenReply:
+    """Send files and return what was taken."""
+    reply = await client.post("/v1/documents", files=[("files", file) for file in files])
+    assert reply.status_code == 202, reply.text
+    return TakenReply.model_validate(reply.json())
+
+
+async def ended(client: httpx2.AsyncClient, job_id: str) -> JobReply:
+    """Wait for a job's end."""
+    async with asyncio.timeout(120):
+        while True:
+            job = JobReply.model_validate((await client.get(f"/v1/jobs/{job_id}")).json())
+            if job.state not in ("queued", "running"):
+                return job
+            await asyncio.sleep(0.01)
+
+
+async def done(client: httpx2.AsyncClient, job_id: str) -> JobReply:
+    job = await ended(client, job_id)
+    assert (job.state, job.error) == ("done", None)
+    return job
+
+
+async def found(client: httpx2.AsyncClient, question: str) -> list[str]:
+    reply = await client.post("/v1/search", json={"question": question, "by": "words"})
+    return [hit["text"] for hit in reply.json()["hits"]]
+
+
+async def listed(client: httpx2.AsyncClient) -> list[tuple[str, str, str, int]]:
+    reply = DocumentsReply.model_validate((await client.get("/v1/documents")).json())
+    return [(one.name, one.media_type, one.state, one.parts) for one in reply.documents]
+
+
+def zipped(**entries: bytes) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name.replace("__", "/"), content)
+    return held.getvalue()
+
+
+def test_files_are_indexed_by_their_content_replaced_by_name_and_deleted(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with on_a_socket(a_library(tmp_path)) as client:
+            page = b"<html><body><p>The valve opens at 3 bar.</p></body></html>"
+            taken = await sent(client, ("manual.md", MANUAL), ("valve.txt", page))
+            job = await done(client, taken.job.id)
+            assert (job.kind, job.files_done, job.files_total, job.attempts) == ("ingest", 2, 2, 1)
+            assert job.passages >= 2
+            assert await listed(client) == [
+                ("manual.md", "text/markdown", "indexed", 1),
+                ("valve.txt", "text/html", "indexed", 1),
+            ]
+            assert "ISO VG 46" in (await found(client, "X200 pump oil"))[0]
+            again = await sent(client, ("manual.md", MANUAL.replace(b"46", b"68")))
+            assert again.documents[0].id == taken.documents[0].id
+            await done(client, again.job.id)
+            texts = await found(client, "X200 pump oil")
+            assert "ISO VG 68" in texts[0]
+            assert not any("ISO VG 46" in text for text in texts)
+            deleted = await client.delete(f"/v1/documents/{taken.documents[0].id}")
+            assert deleted.status_code == 202
+            await done(client, deleted.json()["id"])
+            assert [name for name, *_ in await listed(client)] == ["valve.txt"]
+            assert not any("X200" in text for text in await found(client, "X200 pump oil"))
+            assert (await client.get(f"/v1/documents/{taken.documents[0].id}")).status_code == 404
+            assert len(list((tmp_path / "documents").iterdir())) == 1
+            anew = await client.post(f"/v1/documents/{taken.documents[1].id}/reindex")
+            await done(client, anew.json()["id"])
+            assert "3 bar" in (await found(client, "valve"))[0]
+            jobs = (await client.get("/v1/jobs")).json()["jobs"]
+            assert [one["kind"] for one in jobs] == ["reindex", "delete", "ingest", "ingest"]
+
+    asyncio.run(scene())
+
+
+def test_knowledge_entries_are_a_set_that_is_replaced_by_its_name(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with in_process(a_library(tmp_path)) as client:
+            body = {
+                "name": "faq",
+                "entries": [{"question": "哪种油?", "answer": "ISO VG 46。", "url": "https://x.example/"}],
+            }
+            taken = TakenReply.model_validate((await client.post("/v1/entries", json=body)).json())
+            await done(client, taken.job.id)
+            assert await listed(client) == [("faq.jsonl", "application/jsonl", "indexed", 1)]
+            body = {"name": "faq", "entries": [{"question": "Which belt?", "answer": "B38."}] * 2}
+            await done(client, (await client.post("/v1/entries", json=body)).json()["job"]["id"])
+            reply = await client.post("/v1/search", json={"question": "Which belt?"})
+            assert {hit["answer"] for hit in reply.json()["hits"]} == {"B38."}
+            for wrong in (
+                [],
+                [{"url": "https://x.example/"}],
+                [{"question": " "}],
+                [{"question": "x", "role": "system"}],
+            ):
+                refused = await client.post("/v1/entries", json={"name": "faq", "entries": wrong})
+                assert refused.status_code == 422
+
+    asyncio.run(scene())
+
+
+BOMB = zipped(**{"word__document.xml": b"<w:document>" + b" " * 300_000_000, "[Content_Types].xml": b"<Types/>"})
+HOSTILE = {
+    "empty": ("empty.md", b"", "empty"),
+    "blank": ("blank.md", b" \n\t ", "empty"),
+    "picture": ("manual.pdf", b"\x89PNG\r\n\x1a\n" + b"\0" * 100, "binary"),
+    "program": ("notes.txt", b"\x7fELF" + b"\0\xff" * 100, "binary"),
+    "archive": ("notes.docx", zipped(notes=b"text"), "binary"),
+    "sheet": ("sheet.docx", zipped(xl__workbook=b"<x/>"), "unsupported"),
+    "encrypted": (
+        "secret.docx",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+        "encrypted",
+    ),
+    "torn": ("torn.docx", zipped(word__document=b"<x/>")[:40], "damaged"),
+    "gzip in gzip": ("x.md.gz", gzip.compress(gzip.compress(b"text")), "binary"),
+    "gzip bomb": ("x.md.gz", gzip.compress(b" " * 3_000_000), "unpacks_too_large"),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "reason"), HOSTILE.values(), ids=HOSTILE)
+def test_a_file_that_cannot_be_read_is_refused_and_leaves_nothing(
+    tmp_path: Path, name: str, content: bytes, reason: str
+) -> None:
+    async def scene() -> None:
+        async with in_process(a_library(tmp_path, max_upload_bytes=2_000_000)) as client:
+            alone = await client.post("/v1/documents", files=[("files", (name, content))])
+            assert (alone.status_code, alone.json()["error"]["code"]) == (422, "document_refused")
+            assert name in alone.json()["error"]["message"]
+            beside = await sent(client, ("manual.md", MANUAL), (name, content))
+            assert [(one.name, one.reason) for one in beside.refused] == [(name, reason)]
+            await done(client, beside.job.id)
+            assert [one[0] for one in await listed(client)] == ["manual.md"]
+            assert len(list((tmp_path / "documents").iterdir())) == 1
+            assert str(tmp_path) not in alone.text
+
+    asyncio.run(scene())
+
+
+def test_a_document_that_unpacks_without_end_is_skipped_and_the_service_goes_on(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with in_process(a_library(tmp_path)) as client:
+            taken = await sent(client, ("bomb.docx", BOMB), ("manual.md", MANUAL))
+            job = await done(client, taken.job.id)
+            assert [one.name for one in job.skipped] == ["bomb.docx"]
+            assert {one[0]: one[2] for one in await listed(client)} == {
+                "bomb.docx": "unreadable",
+                "manual.md": "indexed",
+            }
+            assert (await client.get("/healthz")).status_code == 200
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("../../../etc/passwd", "passwd"),
+        ("..\\..\\boot.ini", "boot.ini"),
+        ("/etc/shadow", "shadow"),
+        ("..", "untitled"),
+        ("a/..", "untitled"),
+        ("a\x00b\x1b[31m.md", "ab[31m.md"),
+        ("说明书.md", "说明书.md"),
+        ("x" * 5000 + ".md", "x" * 180 + "…" + "x" * 16 + ".md"),
+    ],
+)
+def test_a_name_is_shown_and_never_a_path(name: str, shown: str) -> None:
+    assert clean_name(name) == shown
+
+
+def test_a_name_that_climbs_writes_nowhere_else(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with in_process(a_library(tmp_path / "data")) as client:
+            taken = await sent(client, ("../../climbed.md", MANUAL))
+            await done(client, taken.job.id)
+            assert [one[0] for one in await listed(client)] == ["climbed.md"]
+            for path in ("..", "../../keys.json", "%2e%2e%2fkeys.json", "content-x"):
+                assert (await client.get(f"/v1/documents/{path}")).status_code in (404, 405)
+
+    asyncio.run(scene())
+    files = [path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.parts[0] for path in files} == {"data"}
+    assert not [path for path in files if "climbed" in path.name]
+
+
+def test_uploads_are_bounded_in_size_and_number_and_form(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with in_process(a_library(tmp_path, max_upload_bytes=20_000, max_upload_files=2)) as client:
+            large = await client.post("/v1/documents", files=[("files", ("a.md", b"x" * 30_000))])
+            assert (large.status_code, large.json()["error"]["code"]) == (413, "body_too_large")
+            many = await client.post("/v1/documents", files=[("files", (f"{n}.md", MANUAL)) for n in range(3)])
+            assert many.status_code == 422
+            for wrong in (
+                {"json": {"files": []}},
+                {"data": {"files": "text"}},
+                {"files": [("other", ("a.md", MANUAL))]},
+                {"content": b"--x\r\ngarbage", "headers": {"Content-Type": "multipart/form-data; boundary=x"}},
+            ):
+                reply = await client.post("/v1/documents", **wrong)
+                assert (reply.status_code, reply.json()["error"]["code"]) == (422, "invalid_request")
+            unknown = await client.post("/v1/documents", files=[("files", ("a.md", MANUAL))], data={"index": "../docs"})
+            assert unknown.json()["error"]["code"] == "unknown_index"
+            assert (await client.get("/v1/jobs")).json()["jobs"] == []
+
+    asyncio.run(scene())
+
+
+def test_changes_need_the_scope_write(tmp_path: Path) -> None:
+    async def scene() -> None:
+        service = a_service(tmp_path, indexes={"docs": empty_index()}, no_auth=False)
+        keys = KeyStore(service.settings.keys_file)
+        (_, reader), (_, writer) = keys.add("reader"), keys.add("writer", ["write"])
+        async with in_process(service) as client:
+            files = [("files", ("manual.md", MANUAL))]
+            assert (await client.post("/v1/documents", files=files)).status_code == 401
+            client.headers["Authorization"] = f"Bearer {reader}"
+            assert (await client.get("/v1/documents")).status_code == 200
+            for method, path in (
+                ("POST", "/v1/documents"),
+                ("DELETE", "/v1/documents/x"),
+                ("POST", "/v1/documents/x/reindex"),
+                ("DELETE", "/v1/jobs/x"),
+                ("POST", "/v1/jobs/x/run"),
+            ):
+                reply = await client.request(method, path)
+                assert (reply.status_code, reply.json()["error"]["code"]) == (403, "scope_missing")
+            client.headers["Authorization"] = f"Bearer {writer}"
+            await done(client, (await sent(client, ("manual.md", MANUAL))).job.id)
+            for method, path in (("DELETE", "/v1/documents/x"), ("GET", "/v1/jobs/x"), ("POST", "/v1/jobs/x/run")):
+                assert (await client.request(method, path)).status_code == 404
+
+    asyncio.run(scene())
+
+
+class HeldEmbedder(BagOfWordsEmbedder):
+    """Embeds when the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = asyncio.Event()
+        self.allowed = asyncio.Event()
+
+    async def aget_text_embedding_batch(self, texts: Any) -> Any:
+        self.begun.set()
+        await self.allowed.wait()
+        return await super().aget_text_embedding_batch(texts)
+
+
+def test_a_job_is_cancelled_while_it_runs_or_waits_and_run_again(tmp_path: Path) -> None:
+    async def scene() -> None:
+        embedder = HeldEmbedder()
+        index = VectorStoreIndex(empty_index().store, embed_model=embedder)
+        service = a_service(tmp_path, indexes={"docs": index}, max_jobs=1)
+        async with in_process(service) as client:
+            first = await sent(client, ("one.md", MANUAL))
+            await asyncio.wait_for(embedder.begun.wait(), 60)
+            second = await sent(client, ("two.md", MANUAL))
+            full = await client.post("/v1/documents", files=[("files", ("three.md", MANUAL))])
+            assert (full.status_code, full.json()["error"]["code"]) == (503, "jobs_full")
+            assert (await client.get("/healthz")).status_code == 200
+            for job, state in ((second.job, "queued"), (first.job, "running")):
+                assert (await client.get(f"/v1/jobs/{job.id}")).json()["state"] == state
+                assert (await client.delete(f"/v1/jobs/{job.id}")).json()["state"] == "cancelled"
+            assert await found(client, "pump") == []
+            embedder.allowed.set()
+            for job in (first.job, second.job):
+                assert (await client.post(f"/v1/jobs/{job.id}/run")).status_code == 202
+                await done(client, job.id)
+            refused = await client.post(f"/v1/jobs/{first.job.id}/run")
+            assert (refused.status_code, refused.json()["error"]["code"]) == (409, "job_not_runnable")
+            assert len(await found(client, "pump")) == 2
+
+    asyncio.run(scene())
+
+
+def test_jobs_that_the_services_end_left_are_interrupted_and_done_when_run_again(tmp_path: Path) -> None:
+    async def scene() -> None:
+        embedder = HeldEmbedder()
+        store = empty_index().store
+        async with in_process(
+            a_service(tmp_path, indexes={"docs": VectorStoreIndex(store, embed_model=embedder)})
+        ) as client:
+            jobs = [(await sent(client, (name, MANUAL))).job for name in ("one.md", "two.md")]
+            await asyncio.wait_for(embedder.begun.wait(), 60)
+        index = VectorStoreIndex(store, embed_model=BagOfWordsEmbedder())
+        async with in_process(a_service(tmp_path, indexes={"docs": index})) as client:
+            for job in jobs:
+                assert (await client.get(f"/v1/jobs/{job.id}")).json()["state"] == "interrupted"
+                await client.post(f"/v1/jobs/{job.id}/run")
+                await done(client, job.id)
+            assert len(await found(client, "pump")) == 2
+
+    asyncio.run(scene())
