@@ -12,14 +12,23 @@ from responsa.schema.response import Response
 from .structure import AnswerStructure
 
 
-class _Pieces:
-    """Tells what of each event belongs to the final answer; with a structure, the object as far as it has come."""
+class TextPieces:
+    """Tells what of each event belongs to the final answer; with a structure, the object as far as it has come.
 
-    def __init__(self, structure: AnswerStructure | None) -> None:
+    Args:
+        structure: The form of the answer, where it is an object.
+    """
+
+    def __init__(self, structure: AnswerStructure | None = None) -> None:
         self._structure = structure
         self._given = ""
 
     def of(self, event: Event) -> list[Any]:
+        """Return the pieces that an event adds to the answer; at the end, what is still missing.
+
+        Raises:
+            ResponsaError: A step failed after text of it had been given.
+        """
         if isinstance(event, TextDelta) and not event.provisional:
             self._given += event.text
             if self._structure is None:
@@ -55,7 +64,7 @@ def text_pieces(
     Raises:
         ResponsaError: A step failed after text of it had been given.
     """
-    pieces = _Pieces(structure)
+    pieces = TextPieces(structure)
     with closing(events):
         for event in events:
             yield from pieces.of(event)
@@ -68,7 +77,7 @@ async def atext_pieces(
     events: AsyncGenerator[Event, None], structure: AnswerStructure | None = None
 ) -> AsyncGenerator[Any, None]:
     """Yield the answer's final text as it comes, and last the whole response; see `text_pieces`."""
-    pieces = _Pieces(structure)
+    pieces = TextPieces(structure)
     async with aclosing(events):
         async for event in events:
             for piece in pieces.of(event):

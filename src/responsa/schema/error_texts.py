@@ -118,6 +118,14 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
         "en": "There is no index {name}. Known: {known}.",
         "zh": "没有名为 {name} 的索引。可用的有：{known}。",
     },
+    "unknown_model": {
+        "en": "There is no model {name}. A model is an index and a mode: {known}.",
+        "zh": "没有模型 {name}。模型由索引和模式组成：{known}。",
+    },
+    "too_many_requests": {
+        "en": "This key may make {limit} requests in {seconds} s. Ask again in {retry_after} s.",
+        "zh": "这个密钥在 {seconds} 秒内最多可请求 {limit} 次。请在 {retry_after} 秒后重试。",
+    },
     "answer_not_found": {
         "en": "There is no answer {answer_id}, or it is kept no longer. Ask again.",
         "zh": "没有回答 {answer_id}，或已不再保留。请重新提问。",
@@ -380,6 +388,18 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
     "answer_stopped": {
         "en": "The answer was stopped before its end. Ask again for a whole one.",
         "zh": "回答在完成前被停止。请重新提问以获得完整的回答。",
+    },
+    "stream_too_slow": {
+        "en": "The stream was read too slowly: {count} of its events are lost. Ask again without streaming.",
+        "zh": "读取流的速度过慢，已丢失 {count} 个事件。请改用非流式方式重试。",
+    },
+    "service_ending": {
+        "en": "The service was ended before the answer was; what has come of it is incomplete. Ask again.",
+        "zh": "服务在回答完成前已停止，收到的内容不完整。请重试。",
+    },
+    "limits_unavailable": {
+        "en": "Requests cannot be counted in {path}: {reason}. Check the disk and the file's permissions.",
+        "zh": "无法在 {path} 中记录请求次数：{reason}。请检查磁盘和文件权限。",
     },
     "internal_error": {
         "en": "The service failed unexpectedly. See its log, then ask again.",

@@ -25,6 +25,8 @@ ResponsaError
 │       ├── ScopeMissing          scope
 │       ├── OriginRefused         origin
 │       ├── UnknownIndex          name, known
+│       ├── UnknownModel          name, known
+│       ├── TooManyRequests       limit, seconds, retry_after
 │       ├── AnswerNotFound        answer_id
 │       ├── FeedbackNotFound      feedback_id
 │       ├── DocumentNotFound      document_id
@@ -74,6 +76,9 @@ ResponsaError
     ├── JobNotRunnable            job_id, state
     ├── RecordsUnavailable        path, reason
     ├── AnswerStopped
+    ├── StreamTooSlow             count
+    ├── ServiceEnding             retry_after
+    ├── LimitsUnavailable         path, reason
     ├── InternalError
     ├── KeysDamaged               path, reason
     └── KeyNotFound               key_id
@@ -319,6 +324,23 @@ class UnknownIndex(RequestError):
 
     name: str
     known: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class UnknownModel(RequestError):
+    """A chat completion asks for a model that is no index and mode of the service."""
+
+    name: str
+    known: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class TooManyRequests(RequestError):
+    """A key has made as many requests in a time as it may; `seconds` and `retry_after` in seconds."""
+
+    limit: int
+    seconds: int
+    retry_after: int
 
 
 @dataclass(eq=False)
@@ -702,6 +724,28 @@ class RecordsUnavailable(RunError):
 @dataclass(eq=False)
 class AnswerStopped(RunError):
     """An answer was stopped before its end: on request, or since nobody was listening any more."""
+
+
+@dataclass(eq=False)
+class StreamTooSlow(RunError):
+    """A stream was read so slowly that `count` of its events are kept no longer."""
+
+    count: int
+
+
+@dataclass(eq=False)
+class ServiceEnding(RunError):
+    """The service ended before the answer did; `retry_after` in seconds."""
+
+    retry_after: int = 5
+
+
+@dataclass(eq=False)
+class LimitsUnavailable(RunError):
+    """The requests of the keys cannot be counted."""
+
+    path: str
+    reason: str
 
 
 @dataclass(eq=False)

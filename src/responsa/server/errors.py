@@ -15,6 +15,8 @@ from starlette.responses import JSONResponse
 from responsa.schema import errors as kinds
 from responsa.schema.errors import InternalError, InvalidRequest, NoSuchRoute, ResponsaError
 
+from .openai.errors import openai_error, openai_status, speaks_openai
+
 LOG: Final = logging.getLogger("responsa.server")
 
 STATUS: Final[Mapping[type[ResponsaError], int]] = {
@@ -30,6 +32,8 @@ STATUS: Final[Mapping[type[ResponsaError], int]] = {
     kinds.OriginRefused: 403,
     kinds.UnknownIndex: 404,
     kinds.AnswerNotFound: 404,
+    kinds.UnknownModel: 404,
+    kinds.TooManyRequests: 429,
     kinds.RunError: 500,
     kinds.ServerError: 502,
     kinds.ServerLoading: 503,
@@ -50,6 +54,9 @@ STATUS: Final[Mapping[type[ResponsaError], int]] = {
     kinds.ChatStoreUnavailable: 503,
     kinds.QueueFull: 503,
     kinds.AnswerStopped: 409,
+    kinds.StreamTooSlow: 409,
+    kinds.ServiceEnding: 503,
+    kinds.LimitsUnavailable: 503,
 }
 """The status of each kind of error; one that is not named has that of the kind it belongs to."""
 
@@ -100,7 +107,10 @@ def error_response(error: Exception, scope: Mapping[str, Any]) -> JSONResponse:
     pause = getattr(error, "retry_after", None)
     if pause is not None:
         headers["Retry-After"] = str(max(1, round(pause)))
-    return JSONResponse({"error": error_body(error, language_of(scope))}, status_of(error), headers)
+    status, body = status_of(error), error_body(error, language_of(scope))
+    if speaks_openai(scope):
+        body, status = openai_error(body, status), openai_status(status)
+    return JSONResponse({"error": body}, status, headers)
 
 
 def language_of(scope: Mapping[str, Any]) -> str:

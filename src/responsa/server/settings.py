@@ -60,6 +60,9 @@ class ServerSettings(BaseSettings):
     cors_origins: tuple[str, ...] = Field((), description="Origins of web pages that may call the service.")
     allowed_hosts: tuple[str, ...] = Field((), description="Names the service is reached by, beside its address.")
     max_body_bytes: int = Field(4_000_000, ge=1024, description="The most bytes of a request's body.")
+    openai_footnotes: bool = Field(
+        False, description="List the cited sources under the answers of /v1/chat/completions."
+    )
 
     concurrency: int | None = Field(
         None, ge=1, description="Questions answered at a time; the model server's slots if not given."

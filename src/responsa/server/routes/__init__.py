@@ -6,7 +6,19 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from . import answers, documents, feedback, health, jobs, messages, planning, rewriting, search, sessions
+from . import (
+    answers,
+    documents,
+    feedback,
+    health,
+    jobs,
+    messages,
+    openai,
+    planning,
+    rewriting,
+    search,
+    sessions,
+)
 
 __all__ = ["ROUTERS"]
 
@@ -21,4 +33,5 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     feedback.router,
     documents.router,
     jobs.router,
+    openai.router,
 )

@@ -18,6 +18,7 @@ _MEANINGS: Final = {
     409: "It cannot be done now.",
     413: "The body is too large.",
     422: "The request cannot be done as it was asked.",
+    429: "The key has asked for too much; see Retry-After.",
     500: "The service failed.",
     502: "The model server failed.",
     503: "Too many wait, or the model server is not ready; see Retry-After.",

@@ -20,21 +20,48 @@ class Listener(Protocol):
         ...
 
 
+class Framing(Protocol):
+    """How events are written as server-sent events."""
+
+    def frame(self, number: int, name: str, data: str) -> str:
+        """Return an event by its number, its type and its JSON in one line."""
+        ...
+
+    def gap(self, count: int) -> str:
+        """Return what a listener is told that came too late for `count` events."""
+        ...
+
+
+class TypedFraming:
+    """Every event has its number and its type."""
+
+    def frame(self, number: int, name: str, data: str) -> str:
+        return f"id: {number}\nevent: {name}\ndata: {data}\n\n"
+
+    def gap(self, count: int) -> str:
+        return f'event: events_dropped\ndata: {{"count":{count}}}\n\n'
+
+
+TYPED: Final = TypedFraming()
+
+
 class EventLog:
     """Events as server-sent events, numbered from 1.
 
     Args:
         max_bytes: The most bytes kept; the oldest events go first. What is lost to a listener, it is told.
+        framing: How they are written.
 
     Attributes:
         ended: Whether the last event has been written.
         size: The bytes kept.
     """
 
-    __slots__ = ("_frames", "_lost", "_max_bytes", "ended", "listeners", "size")
+    __slots__ = ("_frames", "_framing", "_lost", "_max_bytes", "ended", "listeners", "size")
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, framing: Framing = TYPED) -> None:
         self._max_bytes = max_bytes
+        self._framing = framing
         self._frames: list[bytes] = []
         self._lost = 0
         self.ended = False
@@ -53,7 +80,7 @@ class EventLog:
             name: Its type.
             data: Its JSON, in one line.
         """
-        text = f"id: {self._lost + len(self._frames) + 1}\nevent: {name}\ndata: {data}\n\n"
+        text = self._framing.frame(self._lost + len(self._frames) + 1, name, data)
         frame = text.encode("utf-8", "replace")  # half a character has no encoding
         self._frames.append(frame)
         self.size += len(frame)
@@ -73,7 +100,7 @@ class EventLog:
         lost = self._lost - number
         if lost > 0:
             number = self._lost
-            gap = f'event: events_dropped\ndata: {{"count":{lost}}}\n\n'.encode()
+            gap = self._framing.gap(lost).encode()
         else:
             gap = b""
         first = number - self._lost

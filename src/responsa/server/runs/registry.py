@@ -13,6 +13,7 @@ from responsa.schema.errors import AnswerNotFound
 
 from ..settings import ServerSettings
 from .admission import Admission
+from .event_log import TYPED, Framing
 from .run import Run, Writer
 
 
@@ -47,6 +48,8 @@ class Runs:
         language: str,
         asks_model: bool,
         after: AbstractAsyncContextManager[None] | None = None,
+        framing: Framing = TYPED,
+        grace: float | None = None,
     ) -> Run:
         """Begin a run.
 
@@ -57,6 +60,8 @@ class Runs:
             language: The language of its messages.
             asks_model: Whether it needs a turn.
             after: What it waits for before it joins the queue.
+            framing: How its events are written.
+            grace: How long it goes on without a listener, in seconds; as the settings say when left out.
 
         Raises:
             QueueFull: As many questions wait as may.
@@ -70,9 +75,10 @@ class Runs:
             writer=make_writer(run_id),
             admission=self.admission if asks_model else None,
             language=language,
-            grace=self._settings.grace_seconds,
+            grace=self._settings.grace_seconds if grace is None else grace,
             max_bytes=self._settings.max_event_bytes,
             after=after,
+            framing=framing,
         )
         self._runs[run_id] = run
         return run

@@ -14,7 +14,7 @@ from responsa.schema.events import ErrorRaised
 
 from ..errors import error_body, note
 from .admission import Admission, Ticket
-from .event_log import EventLog
+from .event_log import TYPED, EventLog, Framing
 from .subscription import Subscription
 
 
@@ -45,6 +45,7 @@ class Run:
         grace: How long it goes on without a listener, in seconds.
         max_bytes: The most bytes of events kept.
         after: What it waits for before it joins the queue.
+        framing: How its events are written.
 
     Raises:
         QueueFull: As many questions wait as may.
@@ -62,10 +63,11 @@ class Run:
         grace: float,
         max_bytes: int,
         after: AbstractAsyncContextManager[None] | None = None,
+        framing: Framing = TYPED,
     ) -> None:
         self.run_id = run_id
         self.owner = owner
-        self.log = EventLog(max_bytes)
+        self.log = EventLog(max_bytes, framing)
         self.result: str = ""
         self.error: Exception | None = None
         self.ended_at: float | None = None
