@@ -21,6 +21,7 @@ from .records.feedback import Feedback
 from .runs.admission import Admission
 from .runs.registry import Runs
 from .security.keys import KeyStore
+from .security.limits import Limit, RateLimits
 from .sessions.line import Lines
 from .sessions.store import Sessions
 from .settings import ServerSettings
@@ -135,6 +136,7 @@ class Service:
         self.llm = llm if llm is not None else _model(settings)
         self.indexes = Indexes(settings, indexes)
         self.keys = keys if keys is not None else KeyStore(settings.keys_file)
+        self.limits = RateLimits(settings.limits_file, [Limit.parse(text) for text in settings.limits])
         servers = {} if llm is not None else {"model": (settings.api_base, _secret(settings.api_key))}
         if settings.embed_api_base is not None:
             servers["embeddings"] = (settings.embed_api_base, _secret(settings.embed_api_key))
@@ -154,6 +156,7 @@ class Service:
         await self.sessions.aclose()
         await self.records.aclose()
         await self.readiness.aclose()
+        await self.limits.aclose()
         close = getattr(self.llm, "aclose", None)
         if close is not None:
             await close()

@@ -20,6 +20,8 @@ from pydantic_settings import (
 
 from responsa.schema.errors import InvalidOption, UnknownOption
 
+from .security.limits import Limit
+
 DEFAULT_SETTINGS_FILE: Final = Path(".responsa/settings.toml")
 _INDEX_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -60,6 +62,10 @@ class ServerSettings(BaseSettings):
     cors_origins: tuple[str, ...] = Field((), description="Origins of web pages that may call the service.")
     allowed_hosts: tuple[str, ...] = Field((), description="Names the service is reached by, beside its address.")
     max_body_bytes: int = Field(4_000_000, ge=1024, description="The most bytes of a request's body.")
+    limits: Annotated[tuple[str, ...], NoDecode] = Field(
+        ("120/minute", "3000/hour"),
+        description="How often each key may ask, as NUMBER/UNIT, several separated by commas; empty for no limit.",
+    )
     openai_footnotes: bool = Field(
         False, description="List the cited sources under the answers of /v1/chat/completions."
     )
@@ -89,6 +95,24 @@ class ServerSettings(BaseSettings):
         if len(dict(pairs)) < len(pairs):
             raise ValueError("two indexes have the same name; give others with NAME=DIR")
         return dict(pairs)
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _limits(cls, value: Any) -> Any:
+        parts = value.split(",") if isinstance(value, str) else value
+        if isinstance(parts, list | tuple):
+            parts = tuple(str(part).strip() for part in parts if str(part).strip())
+            try:
+                for part in parts:
+                    Limit.parse(part)
+            except InvalidOption as error:
+                raise ValueError(f"expected {error.expected}") from None
+        return parts
+
+    @property
+    def limits_file(self) -> Path:
+        """Where the requests of the keys are counted."""
+        return self.data_dir / "limits.db"
 
     @property
     def keys_file(self) -> Path:

@@ -21,7 +21,7 @@ _MEANINGS: Final = {
     429: "The key has asked for too much; see Retry-After.",
     500: "The service failed.",
     502: "The model server failed.",
-    503: "Too many wait, or the model server is not ready; see Retry-After.",
+    503: "Too many wait, the service ends, or the model server is not ready; see Retry-After.",
     504: "The model server was silent for too long.",
 }
 
@@ -30,5 +30,5 @@ def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the documentation of failures: those of every route, and `statuses`."""
     return {
         status: {"model": ErrorReply, "description": _MEANINGS[status]}
-        for status in sorted({401, 403, 413, 422, 500, *statuses})
+        for status in sorted({401, 403, 413, 422, 429, 500, 503, *statuses})
     }

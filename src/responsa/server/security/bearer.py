@@ -14,6 +14,9 @@ from responsa.schema.errors import KeyNotAccepted, ScopeMissing
 from ..service import service_of
 from .keys import ApiKey, Scope
 
+# What asks or changes something. Reading, resuming and stopping an answer stay possible for a key that is at its limit.
+_COUNTED: Final = frozenset(["POST", "PUT", "PATCH"])
+
 BEARER: Final = HTTPBearer(auto_error=False, description="An API key made with `responsa keys add`.")
 
 
@@ -40,6 +43,7 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     Raises:
         KeyNotAccepted: No key, or none that is valid.
         ScopeMissing: The key is not made for it.
+        TooManyRequests: The key has asked for as much as it may.
     """
 
     async def caller(
@@ -53,6 +57,8 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
             raise KeyNotAccepted
         if not key.allows(scope):
             raise ScopeMissing(scope.value)
+        if request.method in _COUNTED:
+            await service.limits.take(key.key_id)
         return Caller(key.key_id, key)
 
     return caller
