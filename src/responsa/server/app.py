@@ -12,6 +12,8 @@ import responsa
 
 from .binding import LOOPBACK_NAMES
 from .errors import add_error_handlers
+from .operation.failures import Failures
+from .operation.requests import Requests
 from .routes import ROUTERS, documents
 from .security.body_limit import BodyLimit
 from .security.headers import SecurityHeaders
@@ -42,9 +44,10 @@ def create_app(service: Service) -> FastAPI:
     app.state.service = service
     for router in ROUTERS:
         app.include_router(router)
-    add_error_handlers(app)
+    add_error_handlers(app, service.metrics.error)
     settings = service.settings
     # The last one added stands in front.
+    app.add_middleware(Failures, metrics=service.metrics)
     app.add_middleware(
         BodyLimit, limit=settings.max_body_bytes, others={documents.UPLOAD_PATH: settings.max_upload_bytes}
     )
@@ -54,9 +57,10 @@ def create_app(service: Service) -> FastAPI:
             allow_origins=list(settings.cors_origins),
             allow_methods=["GET", "POST", "PATCH", "DELETE"],
             allow_headers=["Authorization", "Content-Type", "Last-Event-ID"],
-            expose_headers=["Answer-Id", "Retry-After"],
+            expose_headers=["Answer-Id", "Retry-After", "X-Request-Id"],
         )
     hosts = [*LOOPBACK_NAMES, *settings.allowed_hosts] if settings.no_auth else list(settings.allowed_hosts)
     app.add_middleware(OriginCheck, origins=settings.cors_origins, hosts=hosts)
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(Requests, metrics=service.metrics)
     return app

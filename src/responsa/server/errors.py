@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any, Final
 
@@ -129,32 +129,40 @@ def note(error: Exception) -> None:
         LOG.warning("%s: %s", error.code, error)
 
 
-def add_error_handlers(app: FastAPI) -> None:
-    """Let every failure of a route become a reply of the one shape."""
+def add_error_handlers(app: FastAPI, on_failure: Callable[[Exception], None]) -> None:
+    """Let every failure of a route become a reply of the one shape.
+
+    Args:
+        app: The application.
+        on_failure: Told of each.
+    """
+
+    def replied(request: Request, error: Exception) -> JSONResponse:
+        on_failure(error)
+        return error_response(error, request.scope)
 
     async def ours(request: Request, error: Exception) -> JSONResponse:
         note(error)
-        return error_response(error, request.scope)
+        return replied(request, error)
 
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return error_response(InvalidRequest(_faults(error)), request.scope)
+        return replied(request, InvalidRequest(_faults(error)))
 
     async def refused(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         if isinstance(error.__cause__, ResponsaError):  # raised while the body was read
-            return error_response(error.__cause__, request.scope)
+            return replied(request, error.__cause__)
         if error.status_code in (404, 405):
-            reply = error_response(NoSuchRoute(request.method, request.url.path[:200]), request.scope)
+            reply = replied(request, NoSuchRoute(request.method, request.url.path[:200]))
             reply.status_code = error.status_code
             reply.headers.update(error.headers or {})
             return reply
-        return error_response(InvalidRequest((str(error.detail),)), request.scope)
+        return replied(request, InvalidRequest((str(error.detail),)))
 
     app.add_exception_handler(ResponsaError, ours)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, refused)
-    app.add_exception_handler(Exception, ours)
 
 
 def _faults(error: RequestValidationError) -> tuple[str, ...]:

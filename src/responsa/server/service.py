@@ -15,6 +15,7 @@ from responsa.schema.protocols import LLM, ChatStore, Embedder
 from .documents.documents import Documents
 from .jobs.queue import Jobs
 from .jobs.store import JobStore
+from .operation.metrics import Metrics
 from .readiness import Readiness
 from .records.database import Records
 from .records.feedback import Feedback
@@ -141,7 +142,9 @@ class Service:
         if settings.embed_api_base is not None:
             servers["embeddings"] = (settings.embed_api_base, _secret(settings.embed_api_key))
         self.readiness = Readiness(self, servers)
-        self.runs = Runs(settings, Admission(self._slots, settings.max_waiting))
+        admission = Admission(self._slots, settings.max_waiting)
+        self.metrics = Metrics(admission)
+        self.runs = Runs(settings, admission, self.metrics.error)
         self.sessions = Sessions(settings, chat_store)
         self.lines = Lines()
         self.records = Records(settings.data_dir / "service.db")

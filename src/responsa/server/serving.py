@@ -11,6 +11,8 @@ from responsa.schema.errors import InvalidOption
 
 from .app import create_app
 from .binding import check_binding
+from .operation.draining import DrainingServer
+from .operation.logs import logging_to_stderr
 from .service import Service
 
 
@@ -32,7 +34,8 @@ def serve(service: Service, *, on_ready: Callable[[str], None] | None = None) ->
     with listener:
         if on_ready is not None:
             on_ready(_address(settings.host, listener.getsockname()[1]))
-        uvicorn.Server(server_config(service)).run([listener])
+        with logging_to_stderr(settings):
+            DrainingServer(server_config(service), service.runs, settings.shutdown_seconds).run([listener])
 
 
 def server_config(service: Service) -> uvicorn.Config:
@@ -45,7 +48,6 @@ def server_config(service: Service) -> uvicorn.Config:
         proxy_headers=False,
         ws="none",
         loop="asyncio",  # uvloop's sockets cannot be shut down, which is how a call's deadline ends a read
-        timeout_graceful_shutdown=10,
     )
 
 

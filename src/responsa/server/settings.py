@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -79,6 +79,13 @@ class ServerSettings(BaseSettings):
     keep_seconds: float = Field(120.0, ge=0, description="How long the events of a finished answer are kept.")
     max_answers: int = Field(1000, ge=1, description="The most answers whose events are kept.")
     max_event_bytes: int = Field(2_000_000, ge=10_000, description="The most bytes of events kept of one answer.")
+
+    shutdown_seconds: float = Field(
+        25.0, ge=0, le=3600, description="How long answers under way may take to finish when the service is ended."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="What is written to the log; info has a line a request."
+    )
 
     @field_validator("index", mode="before")
     @classmethod

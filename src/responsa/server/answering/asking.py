@@ -44,6 +44,7 @@ async def turn_of(request: AskRequest, service: Service, mode: ResponseMode | No
         tuple(map(_node, request.nodes or ())),
         request.top_k,
         {} if request.max_tokens is None else {"max_tokens": request.max_tokens},
+        service.metrics.watched,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -32,6 +32,7 @@ class Turn:
         given: The passages given.
         top_k: The most passages to answer from.
         llm_kwargs: How the answer is generated.
+        watched: Takes the answer's mode and events, and passes the events on.
 
     Attributes:
         related: What was found and not used; known once the search has been made.
@@ -43,13 +44,15 @@ class Turn:
     given: tuple[NodeWithScore, ...] = ()
     top_k: int = 8
     llm_kwargs: dict[str, Any] = field(default_factory=dict)
+    watched: Callable[[str, AsyncGenerator[Event, None]], AsyncGenerator[Event, None]] | None = None
     related: list[NodeWithScore] = field(default_factory=list)
 
     def events(self) -> AsyncGenerator[Event, None]:
         """Answer the question and yield all that happens."""
         synthesizer = self.synthesizer
         program = self.answer(self.question)
-        return grounding.acited(astream(program, synthesizer.llm, concurrency=synthesizer.concurrency))
+        events = grounding.acited(astream(program, synthesizer.llm, concurrency=synthesizer.concurrency))
+        return events if self.watched is None else self.watched(synthesizer.mode, events)
 
     def answer(self, words: str, history: Sequence[ChatMessage] = ()) -> Program[Response]:
         """Return the program that answers the question after a conversation.

@@ -161,7 +161,9 @@ class FailedReply(ReplyModel):
     """What a streamed answer that failed ends with."""
 
     answer_id: str = Field(description="The answer's identity.")
-    outcome: Literal["failed", "stopped"] = Field(description="Whether it failed or was stopped.")
+    outcome: Literal["failed", "stopped", "interrupted"] = Field(
+        description="Whether it failed, was stopped, or was interrupted by the end of the service."
+    )
     error: ErrorDetail
 
 

@@ -83,6 +83,7 @@ async def conversation_of(body: ChatCompletionRequest, service: Service) -> Turn
         index=turn.index,
         given=turn.given,
         top_k=turn.top_k,
+        watched=turn.watched,
         llm_kwargs={**turn.llm_kwargs, **sampling},
         history=tuple(_spoken(message) for message in before),
     )

@@ -13,6 +13,7 @@ from . import (
     health,
     jobs,
     messages,
+    metrics,
     openai,
     planning,
     rewriting,
@@ -34,4 +35,5 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     documents.router,
     jobs.router,
     openai.router,
+    metrics.router,
 )

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from responsa.schema.errors import AnswerNotFound
+from responsa.schema.errors import AnswerNotFound, ServiceEnding
 
 from ..settings import ServerSettings
 from .admission import Admission
@@ -23,11 +23,19 @@ class Runs:
     Args:
         settings: How long and how many are kept, and what each may use.
         admission: The queue in front of the model.
+        on_failure: Told what each failed with.
     """
 
-    def __init__(self, settings: ServerSettings, admission: Admission) -> None:
+    def __init__(
+        self,
+        settings: ServerSettings,
+        admission: Admission,
+        on_failure: Callable[[Exception], None] | None = None,
+    ) -> None:
         self._settings = settings
         self._runs: dict[str, Run] = {}
+        self._on_failure = on_failure
+        self._is_ending = False
         self.admission = admission
 
     @property
@@ -65,7 +73,10 @@ class Runs:
 
         Raises:
             QueueFull: As many questions wait as may.
+            ServiceEnding: The service is being ended.
         """
+        if self._is_ending:
+            raise ServiceEnding
         self._forget()
         run_id = secrets.token_urlsafe(12)
         run = Run(
@@ -79,6 +90,7 @@ class Runs:
             max_bytes=self._settings.max_event_bytes,
             after=after,
             framing=framing,
+            on_failure=self._on_failure,
         )
         self._runs[run_id] = run
         return run
@@ -97,9 +109,16 @@ class Runs:
 
     async def aclose(self) -> None:
         """Stop all runs and wait for their ends."""
-        under_way: list[Any] = [run.stop() for run in self._runs.values() if run.ended_at is None]
-        await asyncio.gather(*under_way)
+        await self.drain(0)
         self._runs.clear()
+
+    async def drain(self, limit: float) -> None:
+        """Begin no more runs, give those under way `limit` seconds to end, and stop the others."""
+        self._is_ending = True
+        under_way = [run for run in self._runs.values() if run.ended_at is None]
+        if under_way and limit > 0:
+            await asyncio.wait([asyncio.ensure_future(run.wait()) for run in under_way], timeout=limit)
+        await asyncio.gather(*(run.stop(ServiceEnding()) for run in under_way if run.ended_at is None))
 
     def _forget(self) -> None:
         """Give up runs that ended too long ago, and the oldest of those that ended where there are too many."""

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Any, Final, Protocol
 
-from responsa.schema.errors import AnswerStopped
+from responsa.schema.errors import AnswerStopped, ResponsaError, ServiceEnding
 from responsa.schema.events import ErrorRaised
 
 from ..errors import error_body, note
@@ -27,6 +27,7 @@ class Writer(Protocol):
 
 
 DONE: Final = "done"
+_OUTCOMES: Final[dict[type[Exception], str]] = {AnswerStopped: "stopped", ServiceEnding: "interrupted"}
 
 
 class Run:
@@ -46,6 +47,7 @@ class Run:
         max_bytes: The most bytes of events kept.
         after: What it waits for before it joins the queue.
         framing: How its events are written.
+        on_failure: Told what it failed with.
 
     Raises:
         QueueFull: As many questions wait as may.
@@ -64,6 +66,7 @@ class Run:
         max_bytes: int,
         after: AbstractAsyncContextManager[None] | None = None,
         framing: Framing = TYPED,
+        on_failure: Callable[[Exception], None] | None = None,
     ) -> None:
         self.run_id = run_id
         self.owner = owner
@@ -75,6 +78,8 @@ class Run:
         self._writer = writer
         self._language = language
         self._grace = grace
+        self._on_failure = on_failure
+        self._stopped_by: ResponsaError = AnswerStopped()
         self._loop = asyncio.get_running_loop()
         self._listening = 0
         self._leaving: asyncio.TimerHandle | None = None
@@ -107,8 +112,13 @@ class Run:
         """Wait for the end, whatever it is."""
         await asyncio.wait([self._task])
 
-    async def stop(self) -> None:
-        """Stop it, and wait until the model has been told."""
+    async def stop(self, reason: ResponsaError | None = None) -> None:
+        """Stop it, and wait until the model has been told.
+
+        Args:
+            reason: The error it ends with; that it was stopped when left out.
+        """
+        self._stopped_by = reason or self._stopped_by
         self._task.cancel()
         await self.wait()
 
@@ -131,7 +141,7 @@ class Run:
                 raise RuntimeError("the events ended without a result")
         except asyncio.CancelledError:
             # Nobody waits for this task's value: its end is told in its events.
-            self._fail(AnswerStopped())
+            self._fail(self._stopped_by)
         except Exception as error:
             note(error)
             self._fail(error)
@@ -159,7 +169,9 @@ class Run:
         self.error = error
         body = error_body(error, self._language)
         self.log.append("error", _json({"error": body}))
-        outcome = "stopped" if isinstance(error, AnswerStopped) else "failed"
+        if self._on_failure is not None:
+            self._on_failure(error)
+        outcome = _OUTCOMES.get(type(error), "failed")
         self.result = _json({"answer_id": self.run_id, "outcome": outcome, "error": body})
         self.log.append(DONE, self.result)
 

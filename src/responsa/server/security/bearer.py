@@ -59,6 +59,7 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
             raise ScopeMissing(scope.value)
         if request.method in _COUNTED:
             await service.limits.take(key.key_id)
+        request.state.key_id = key.key_id  # for the log
         return Caller(key.key_id, key)
 
     return caller

@@ -1,0 +1,6 @@
+"""What the operator sees of the service: its log, its numbers, and its end.
+
+- `requests.py`: the id, the log's line and the numbers of each request; `logs.py`: the log as JSON, without secrets.
+- `metrics.py`: the numbers, for Prometheus.
+- `draining.py`: the end: streams finish within a limit, the others are told.
+"""
