@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any, Final
@@ -66,6 +67,7 @@ _HIDDEN: Final = {
     "path": {"en": "(on the server)", "zh": "（服务器上）"},
     "location": {"en": "(on the server)", "zh": "（服务器上）"},
 }
+_ADDRESS: Final = re.compile(r"\bhttps?://[^\s'\"<>()]+")
 _SEE_LOG: Final = {"en": "the service's log says more", "zh": "详情见服务日志"}
 _MOST_FAULTS: Final = 20
 
@@ -88,6 +90,10 @@ def error_body(error: Exception, language: str = "en") -> dict[str, Any]:
             setattr(shown, name, texts[language])
     if isinstance(shown, kinds.StepFailed | kinds.RetrievalFailed):
         shown.reason = _SEE_LOG[language]
+    if isinstance(shown, kinds.RunError):
+        for name, value in shown.details().items():
+            if isinstance(value, str) and name != "text_so_far":  # a failure may quote the one below it
+                setattr(shown, name, _ADDRESS.sub(_HIDDEN["url"][language], value))
     details = {name: value for name, value in shown.details().items() if name not in _HIDDEN}
     return {"code": error.code, "message": shown.render(language), "details": details}
 
