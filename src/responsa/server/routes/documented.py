@@ -8,7 +8,16 @@ from ..models.replies import ErrorReply
 
 EVENT_STREAM: Final = {
     "text/event-stream": {
-        "schema": {"type": "string", "description": "Events, with stream=true; see docs/http-api.md."}
+        "schema": {
+            "type": "object",
+            "description": "An event, with stream=true; see docs/http-api.md.",
+            "properties": {
+                "id": {"type": "string", "description": "Its number, to go on after with Last-Event-ID."},
+                "event": {"type": "string", "description": "Its type."},
+                "data": {"type": "string", "description": "Its JSON."},
+            },
+            "required": ["event", "data"],
+        }
     }
 }
 _MEANINGS: Final = {

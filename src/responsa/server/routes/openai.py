@@ -25,7 +25,12 @@ router = APIRouter(prefix="/v1", tags=["openai"])
 Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
 CHUNKS: Final = {
     "text/event-stream": {
-        "schema": {"type": "string", "description": "Chunks, with stream=true, as OpenAI sends them; [DONE] last."}
+        "schema": {
+            "type": "object",
+            "description": "A chunk, with stream=true, as OpenAI sends it.",
+            "properties": {"data": {"type": "string", "description": "The chunk's JSON; [DONE] last."}},
+            "required": ["data"],
+        }
     }
 }
 
@@ -33,7 +38,9 @@ CHUNKS: Final = {
 def _failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the documentation of failures in OpenAI's shape, where 422 is 400."""
     documented = failures(*statuses)
-    documented[400] = {**documented.pop(422)}
+    documented[400] = documented.pop(422)
+    # Without it the framework documents a 422 of its own.
+    documented["4XX"] = {"description": "Any other request that cannot be done."}
     return {status: {**said, "model": OpenAIErrorReply} for status, said in documented.items()}
 
 
