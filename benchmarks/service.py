@@ -35,6 +35,7 @@ def service(api_base: str, **settings: object) -> Iterator[tuple[int, int]]:
     with tempfile.TemporaryDirectory() as directory:
         options = {f"RESPONSA_{name.upper()}": str(value) for name, value in settings.items()}
         environment = {**os.environ, **options, "RESPONSA_DATA_DIR": directory, "RESPONSA_LANG": "en"}
+        environment["RESPONSA_LOG_LEVEL"] = "warning"
         command = [sys.executable, "-m", "responsa.cli", "serve", "--no-auth", "--port", "0", "--api-base", api_base]
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None

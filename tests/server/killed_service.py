@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from responsa.indices import VectorStoreIndex
+from responsa.retrieval import ingest
 from responsa.schema.completions import Delta, Sampling, StreamItem
 from responsa.schema.messages import ChatMessage
 from responsa.server import Service, load_settings
@@ -40,6 +41,7 @@ class Speechless(ScriptedLLM):
 
 
 def main(directory: Path, hold: str) -> None:
+    ingest.WRITE_SECONDS = 0.0  # every batch is written, as with a slow model
     embedder = Held() if hold == "embedder" else BagOfWordsEmbedder()
     made = VectorStoreIndex.from_documents([], embed_model=BagOfWordsEmbedder(), persist_dir=directory / "index")
     index = VectorStoreIndex(made.store, embed_model=embedder, batch_size=4)

@@ -119,8 +119,8 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
         "zh": "没有名为 {name} 的索引。可用的有：{known}。",
     },
     "unknown_model": {
-        "en": "There is no model {name}. A model is an index and a mode: {known}.",
-        "zh": "没有模型 {name}。模型由索引和模式组成：{known}。",
+        "en": "There is no model {name}. Name one of these: {known}.",
+        "zh": "没有模型 {name}。可用的有：{known}。",
     },
     "too_many_requests": {
         "en": "This key may make {limit} requests in {seconds} s. Ask again in {retry_after} s.",
@@ -354,35 +354,35 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
         "zh": "已有 {waiting} 个问题在排队，达到上限。请在 {retry_after} 秒后重试。",
     },
     "feedback_not_found": {
-        "en": "There is no feedback {feedback_id}.",
-        "zh": "没有反馈 {feedback_id}。",
+        "en": "There is no feedback {feedback_id}. See what there is with GET /v1/feedback.",
+        "zh": "没有反馈 {feedback_id}。请用 GET /v1/feedback 查看已有的反馈。",
     },
     "document_not_found": {
-        "en": "There is no document {document_id}.",
-        "zh": "没有文档 {document_id}。",
+        "en": "There is no document {document_id}. See what there is with GET /v1/documents.",
+        "zh": "没有文档 {document_id}。请用 GET /v1/documents 查看已有的文档。",
     },
     "document_refused": {
-        "en": "None of the files can be read: {faults}.",
-        "zh": "所有文件都无法读取：{faults}。",
+        "en": "None of the files can be read: {faults}. Send Markdown, text, HTML, PDF, DOCX or JSON lines.",
+        "zh": "所有文件都无法读取：{faults}。请发送 Markdown、文本、HTML、PDF、DOCX 或 JSON 行文件。",
     },
     "job_not_found": {
-        "en": "There is no job {job_id}.",
-        "zh": "没有任务 {job_id}。",
+        "en": "There is no job {job_id}. See what there is with GET /v1/jobs.",
+        "zh": "没有任务 {job_id}。请用 GET /v1/jobs 查看已有的任务。",
     },
     "jobs_full": {
-        "en": "{waiting} jobs are waiting, {limit} may. Let some be done, or cancel some.",
+        "en": "{waiting} jobs are waiting, {limit} may. Wait until some are done, or cancel some.",
         "zh": "已有 {waiting} 个任务在等待，上限为 {limit}。请等待其中一些完成，或取消一些。",
     },
     "job_not_runnable": {
-        "en": "The job {job_id} is {state}. Only one that failed, was cancelled or interrupted is run again.",
-        "zh": "任务 {job_id} 的状态是 {state}。只有失败、已取消或已中断的任务可以重新运行。",
+        "en": "The job {job_id} is {state}. Run one again that failed, was cancelled or interrupted.",
+        "zh": "任务 {job_id} 的状态是 {state}。请只重新运行失败、已取消或已中断的任务。",
     },
     "records_unavailable": {
-        "en": "The service's records in {path} cannot be used: {reason}.",
-        "zh": "无法使用 {path} 中的服务记录：{reason}。",
+        "en": "The service's records in {path} cannot be used: {reason}. Check that the file is there and can be written, and start the service again.",
+        "zh": "无法使用 {path} 中的服务记录：{reason}。请检查该文件存在且可写，然后重新启动服务。",
     },
     "session_busy": {
-        "en": "{waiting} messages of this conversation are waiting for their turn, as many as may. Let some be answered.",
+        "en": "{waiting} messages of this conversation are waiting for their turn, as many as may. Wait until some are answered.",
         "zh": "此对话已有 {waiting} 条消息在等待，达到上限。请等待其中一些得到回答。",
     },
     "answer_stopped": {

@@ -50,9 +50,12 @@ class Turn:
     def events(self) -> AsyncGenerator[Event, None]:
         """Answer the question and yield all that happens."""
         synthesizer = self.synthesizer
-        program = self.answer(self.question)
-        events = grounding.acited(astream(program, synthesizer.llm, concurrency=synthesizer.concurrency))
+        events = grounding.acited(astream(self.program(), synthesizer.llm, concurrency=synthesizer.concurrency))
         return events if self.watched is None else self.watched(synthesizer.mode, events)
+
+    def program(self) -> Program[Response]:
+        """Return the program that answers the question; it is searched for as it stands."""
+        return self.answer(self.question)
 
     def answer(self, words: str, history: Sequence[ChatMessage] = ()) -> Program[Response]:
         """Return the program that answers the question after a conversation.

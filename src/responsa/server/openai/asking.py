@@ -10,7 +10,6 @@ from responsa.programs import Program
 from responsa.prompts import default_prompts, detect_language
 from responsa.schema.errors import InvalidRequest
 from responsa.schema.messages import ChatMessage, MessageRole
-from responsa.schema.nodes import as_query
 from responsa.schema.response import Response
 
 from ..answering.asking import turn_of
@@ -34,15 +33,12 @@ class ConversationTurn(Turn):
 
     history: tuple[ChatMessage, ...] = ()
 
-    def _program(self) -> Program[Response]:
-        nodes, words = list(self.given), self.question
+    def program(self) -> Program[Response]:
+        words = self.question
         if self.index is not None:
             rewriter = Rewriter(default_prompts(detect_language(self.question)), llm=self.synthesizer.llm)
             words = yield from rewriter.rewrite(self.question, self.history)
-            nodes = self._kept((yield from self._engine(self.index).find(as_query(words))))
-        response = yield from self.synthesizer.announced(
-            self.question, nodes, llm_kwargs=self.llm_kwargs, history=self.history
-        )
+        response = yield from self.answer(words, self.history)
         response.searched_with = words if words != self.question else None
         return response
 

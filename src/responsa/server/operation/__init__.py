@@ -4,3 +4,9 @@
 - `metrics.py`: the numbers, for Prometheus.
 - `draining.py`: the end: streams finish within a limit, the others are told.
 """
+
+from __future__ import annotations
+
+from .logs import logging_to_stderr
+
+__all__ = ["logging_to_stderr"]

@@ -89,7 +89,7 @@ async def _answered(
     language = language_of(request.scope)
     place = service.lines.join(key)
     run = service.runs.start(
-        asked.events,
+        lambda: service.metrics.watched(turn.synthesizer.mode, asked.events()),
         lambda run_id: SessionWriter(run_id, session_id, turn, language=language, prompts=body.include_prompts),
         owner=caller.key_id,
         language=language,
