@@ -7,7 +7,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from responsa.http.asyncio_streams import AsyncioStream, AsyncioTransport
+from responsa.http.asyncio_streams import AsyncioStream
+from responsa.http.client_factory import AsyncioTransport
 
 TLS = Path(__file__).parents[1] / "data" / "tls"
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"

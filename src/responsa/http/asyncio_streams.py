@@ -236,7 +236,9 @@ class AsyncioStream(httpcore2.AsyncNetworkStream):
             pass
 
 
-class _AsyncioBackend(httpcore2.AsyncNetworkBackend):
+class AsyncioBackend(httpcore2.AsyncNetworkBackend):
+    """Makes such connections."""
+
     async def connect_tcp(
         self,
         host: str,
@@ -265,21 +267,3 @@ class _AsyncioBackend(httpcore2.AsyncNetworkBackend):
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
-
-
-class AsyncioTransport(httpx2.AsyncHTTPTransport):
-    """A transport of such connections.
-
-    Args:
-        verify: How certificates are checked.
-        limits: Connections at once, and kept.
-    """
-
-    def __init__(self, verify: ssl.SSLContext | bool, limits: httpx2.Limits) -> None:
-        self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=verify if isinstance(verify, ssl.SSLContext) else None,
-            max_connections=limits.max_connections,
-            max_keepalive_connections=limits.max_keepalive_connections,
-            keepalive_expiry=limits.keepalive_expiry,
-            network_backend=_AsyncioBackend(),
-        )

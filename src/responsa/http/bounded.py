@@ -11,11 +11,8 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpcore2
-import httpx2
 
 
 class _Call(threading.local):
@@ -66,7 +63,9 @@ class BoundedStream(httpcore2.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
-class _BoundedBackend(httpcore2.SyncBackend):
+class BoundedBackend(httpcore2.SyncBackend):
+    """Makes such connections."""
+
     def connect_tcp(
         self,
         host: str,
@@ -76,28 +75,3 @@ class _BoundedBackend(httpcore2.SyncBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
         return BoundedStream(super().connect_tcp(host, port, timeout, local_address, socket_options))
-
-
-class BoundedTransport(httpx2.HTTPTransport):
-    """A transport of such connections.
-
-    Args:
-        verify: How certificates are checked.
-        limits: Connections at once, and kept.
-    """
-
-    def __init__(self, verify: ssl.SSLContext | bool, limits: httpx2.Limits) -> None:
-        self._pool = httpcore2.ConnectionPool(
-            ssl_context=verify if isinstance(verify, ssl.SSLContext) else None,
-            max_connections=limits.max_connections,
-            max_keepalive_connections=limits.max_keepalive_connections,
-            keepalive_expiry=limits.keepalive_expiry,
-            network_backend=_BoundedBackend(),
-        )
-
-
-def goes_through_a_proxy(url: str) -> bool:
-    """Tell whether the environment names a proxy for an address."""
-    place = urlsplit(url)
-    proxies = getproxies()
-    return bool({place.scheme, "all"} & proxies.keys()) and not proxy_bypass(place.hostname or "")

@@ -21,7 +21,7 @@ from .timeouts import Deadline, Timeout
 if TYPE_CHECKING:
     import httpx2
 
-    from . import wire
+    from .client_factory import ClientFactory
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class HTTPClient:
         self._headers = request_headers(api_key, default_headers)
         self._transport = transport
         self._lock = threading.Lock()
-        self._made: wire.ClientFactory | None = None
+        self._made: ClientFactory | None = None
         self._sync: httpx2.Client | None = None
         self._async: PerLoop[httpx2.AsyncClient] = PerLoop(self._new_async, _aclose)
 
@@ -257,15 +257,15 @@ class HTTPClient:
     def _new_async(self) -> httpx2.AsyncClient:
         return self._factory().asynchronous()
 
-    def _factory(self) -> wire.ClientFactory:
+    def _factory(self) -> ClientFactory:
         with self._lock:
             if self._made is None:
-                from . import wire
+                from .client_factory import ClientFactory
 
                 # A proxy set for the internet must not get what is meant for this machine.
                 is_tls = self.base.startswith("https:")
                 idle = IDLE_CONNECTIONS_TLS if is_tls else IDLE_CONNECTIONS_PLAIN
-                self._made = wire.ClientFactory(
+                self._made = ClientFactory(
                     self._headers,
                     self._transport,
                     base=self.base,

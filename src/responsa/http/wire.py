@@ -8,15 +8,14 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
 
 import httpx2
 from httpx2 import HTTPError as HTTPError
 
 from ..schema.errors import BadResponse, ServerError, ServerTimeout, ServerUnreachable
-from .asyncio_streams import AsyncioStream, AsyncioTransport
+from .asyncio_streams import AsyncioStream
 from .attempts import Answer, Attempts, Send, Sleep
-from .bounded import BoundedTransport, bounded_until, goes_through_a_proxy
+from .bounded import bounded_until
 from .failures import Failure
 from .timeouts import Deadline
 
@@ -26,47 +25,6 @@ MAX_REPLY_BYTES = 128 * 1024 * 1024
 MAX_ERROR_BYTES = 256 * 1024
 # A server that keeps the connection open after the last event is not waited for longer than this, in seconds.
 DRAIN_SECONDS = 0.25
-
-
-class ClientFactory:
-    """Makes the clients of one server, blocking and for each event loop, with the same settings.
-
-    Args:
-        headers: Headers of every request.
-        transport: A transport to use instead of the network.
-        base: The server's address.
-        trust_env: Whether proxies and certificates named in the environment are used.
-        is_tls: Whether the server is spoken to over TLS.
-        idle: Connections kept while nothing is asked.
-    """
-
-    def __init__(
-        self, headers: dict[str, str], transport: Any, *, base: str, trust_env: bool, is_tls: bool, idle: int
-    ) -> None:
-        self._direct = transport is None and not (trust_env and goes_through_a_proxy(base))
-        self._settings: dict[str, Any] = {
-            "headers": headers,
-            "transport": transport,
-            "trust_env": trust_env,
-            # Reading the certificates takes a fifth of a second: once, and not where there is nothing to verify.
-            "verify": httpx2.create_ssl_context(trust_env=trust_env) if is_tls else False,
-            # Idle connections are dropped before a server drops them (llama-server: after 5 s), so none is found dead.
-            "limits": httpx2.Limits(max_connections=None, max_keepalive_connections=idle, keepalive_expiry=4.0),
-        }
-
-    def blocking(self) -> httpx2.Client:
-        """Make the client of blocking calls."""
-        if self._direct:
-            transport = BoundedTransport(self._settings["verify"], self._settings["limits"])
-            return httpx2.Client(**{**self._settings, "transport": transport})
-        return httpx2.Client(**self._settings)
-
-    def asynchronous(self) -> httpx2.AsyncClient:
-        """Make the client of one event loop."""
-        if self._direct:
-            transport = AsyncioTransport(self._settings["verify"], self._settings["limits"])
-            return httpx2.AsyncClient(**{**self._settings, "transport": transport})
-        return httpx2.AsyncClient(**self._settings)
 
 
 def perform(client: httpx2.Client, steps: Attempts) -> Answer:
