@@ -48,6 +48,7 @@ def small(smollm2: Path) -> Iterator[OpenAILike]:
 
 
 @pytest.mark.real_server
+@pytest.mark.timeout(900)  # 60 calls of one mode take a minute of processor time
 @pytest.mark.parametrize(
     ("mode", "is_async"),
     [

@@ -13,8 +13,9 @@ from .chat_seen import COLOURS, ChatSeen
 from .finding import Finding, fault, not_checked, ok, warning
 from .probing import IN_TEXT, StreamSeen, Tried
 
-# Below this a slot has little room for passages, in tokens.
+# The most characters of an answer that a row shows.
 SHOWN_CHARACTERS: Final = 80
+# Below this a slot has little room for passages, in tokens.
 SMALL_WINDOW: Final = 2048
 # A server that keeps an answer back sends its pieces within this share of the time that the answer took.
 BURST: Final = 0.02

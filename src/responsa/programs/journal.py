@@ -147,7 +147,6 @@ class _JournaledLLM:
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._journal.facts}
         if missing:
             texts = list(missing.values())
-            texts = list(missing.values())
             self._keep(missing, self._other("tokens", texts[0]).count_tokens(texts))
         return [self._journal.facts[key] for key in keys]
 

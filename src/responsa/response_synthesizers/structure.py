@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,8 +45,6 @@ class Structure(ABC):
     @property
     def told(self) -> str:
         """The schema as a model may be told it."""
-        import json
-
         return json.dumps(self.schema, ensure_ascii=False, separators=(",", ":"))
 
     @abstractmethod
@@ -112,12 +111,10 @@ class SchemaStructure(Structure):
         super().__init__(dict(schema))
 
     def read(self, text: str) -> Reply:
-        import json
-
         from jsonschema_rs import ValidationError
 
         try:
-            value = parse_json(text, only_objects=self.schema.get("type") == "object")
+            value = parse_json(text, only_objects=True)
             self._validator.validate(value)
         except (ValueError, RecursionError) as error:
             reason = error.message if isinstance(error, ValidationError) else str(error)
@@ -153,8 +150,6 @@ class DecisionStructure(Structure):
         self._answer = answer
 
     def read(self, text: str) -> Reply:
-        import json
-
         fields = parse_json(text, only_objects=True)
         if not isinstance(satisfied := fields.get("query_satisfied"), bool):
             raise StructuredOutputFailed("query_satisfied: true or false is missing", text)
@@ -182,6 +177,4 @@ def _partial_fields(text: str) -> dict[str, Any] | None:
 
 def _object_text(text: str) -> str:
     """Return the object that `text` holds, as JSON."""
-    import json
-
     return json.dumps(parse_json(text, only_objects=True))
