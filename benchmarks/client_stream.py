@@ -67,8 +67,15 @@ def cost_of_a_token() -> dict[str, float]:
     return costs
 
 
-def many_streams(count: int, seconds: int = 10, pace: float = 20.0) -> dict[str, float]:
-    """Read many streams at once in one event loop; return the cores used and the delays of tokens in seconds."""
+def many_streams(count: int, seconds: int = 15, pace: float = 20.0, opened: int = 200) -> dict[str, float]:
+    """Read many streams at once in one event loop; return the cores used and the delays of tokens in seconds.
+
+    Args:
+        count: How many; `opened` of them begin in each second.
+        seconds: How long each lasts.
+        pace: Its tokens a second.
+        opened: As many begin in a second.
+    """
     delays: list[float] = []
 
     async def one(llm: OpenAILike) -> None:
@@ -81,8 +88,8 @@ def many_streams(count: int, seconds: int = 10, pace: float = 20.0) -> dict[str,
         async with asyncio.TaskGroup() as group:
             for number in range(count):
                 group.create_task(one(llm))
-                if number % 20 == 19:
-                    await asyncio.sleep(0.02)
+                if number % 4 == 3:
+                    await asyncio.sleep(4 / opened)
 
     with scripted_server(int(seconds * pace), pace) as url:
         llm = OpenAILike(api_base=url)
