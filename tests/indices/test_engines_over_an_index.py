@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from responsa.callbacks import BaseCallbackHandler, CallbackManager, CBEventType
 from responsa.chat_engine import (
     CondensePlusContextChatEngine,
     CondenseQuestionChatEngine,
@@ -39,6 +40,21 @@ def test_a_query_engine_answers_from_the_index(index: VectorStoreIndex) -> None:
 def test_keywords_go_to_who_takes_them(index: VectorStoreIndex) -> None:
     engine = index.as_query_engine(ScriptedLLM(), response_mode="tree_summarize", similarity_top_k=1, language="en")
     assert isinstance(engine.synthesizer, TreeSummarize)
+
+
+def test_a_query_engines_callback_manager_is_told_of_the_search_too(index: VectorStoreIndex) -> None:
+    started: list[str] = []
+
+    class Recorder(BaseCallbackHandler):
+        def on_event_start(self, event_type: CBEventType, *rest: Any) -> None:
+            started.append(event_type.value)
+
+        def on_event_end(self, event_type: CBEventType, *rest: Any) -> None:
+            pass
+
+    manager = CallbackManager([Recorder()])
+    index.as_query_engine(ScriptedLLM("At eleven."), similarity_top_k=1, callback_manager=manager).query("When?")
+    assert started == ["retrieve", "synthesize", "llm"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from inspect import signature
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from responsa.chat_engine.options import keywords_of
 from responsa.chat_engine.types import chat_mode as mode_named
 from responsa.query_engine import RetrieverQueryEngine
 from responsa.response_synthesizers import BaseSynthesizer, get_response_synthesizer
+from responsa.response_synthesizers.options import SynthesisOptions
 from responsa.retrieval.index import PassageIndex
 from responsa.schema.errors import InvalidOption, UnknownOption
 from responsa.schema.protocols import LLM, Postprocessor
@@ -29,6 +30,9 @@ _ENGINES: Final[dict[ChatMode, type[BaseChatEngine]]] = {
     ChatMode.CONDENSE_PLUS_CONTEXT: CondensePlusContextChatEngine,
     ChatMode.BEST: CondensePlusContextChatEngine,
 }
+# The keywords of `as_retriever` and of `get_response_synthesizer`.
+_SEARCHING: Final = frozenset(signature(PassageIndex.as_retriever).parameters) - {"self"}
+_ANSWERING: Final = frozenset(SynthesisOptions.__annotations__)
 
 
 class VectorStoreIndex(PassageIndex):
@@ -56,14 +60,19 @@ class VectorStoreIndex(PassageIndex):
         Raises:
             UnknownOption: A keyword belongs to neither; nothing has been built.
         """
-        searching, answering = _shared_out("as_query_engine", options, self.as_retriever, get_response_synthesizer)
+        searching, answering = _shared_out("as_query_engine", options, _SEARCHING, _ANSWERING)
         if response_synthesizer is not None and (answering or llm is not None):
             name = next(iter(answering), "llm")
             raise InvalidOption(
                 name, answering.get(name, llm), "nothing beside response_synthesizer, which has its own"
             )
         synthesizer = response_synthesizer or get_response_synthesizer(llm, **answering)
-        return RetrieverQueryEngine(self.as_retriever(**searching), synthesizer, node_postprocessors)
+        return RetrieverQueryEngine(
+            self.as_retriever(**searching),
+            synthesizer,
+            node_postprocessors,
+            callback_manager=answering.get("callback_manager"),
+        )
 
     def as_chat_engine(
         self, chat_mode: ChatMode | str = ChatMode.BEST, llm: LLM | None = None, **options: Any
@@ -89,17 +98,16 @@ class VectorStoreIndex(PassageIndex):
             _shared_out(owner, options)
             return SimpleChatEngine(llm=llm, **own)
         if engine is CondenseQuestionChatEngine:
-            _shared_out(owner, options, self.as_retriever, get_response_synthesizer)
+            _shared_out(owner, options, _SEARCHING, _ANSWERING)
             return CondenseQuestionChatEngine(self.as_query_engine(llm, **options), llm=llm, **own)
-        (searching,) = _shared_out(owner, options, self.as_retriever)
+        (searching,) = _shared_out(owner, options, _SEARCHING)
         searcher = CondensePlusContextChatEngine if engine is CondensePlusContextChatEngine else ContextChatEngine
         return searcher(self.as_retriever(**searching), llm=llm, **own)
 
 
-def _shared_out(owner: str, options: dict[str, Any], *takers: Callable[..., Any]) -> list[dict[str, Any]]:
-    """Return each taker's share of the options, by the names of its keywords."""
-    names = [frozenset(signature(taker).parameters) - {"llm"} for taker in takers]
+def _shared_out(owner: str, options: dict[str, Any], *takers: frozenset[str]) -> list[dict[str, Any]]:
+    """Return the share of the options of each taker, given as the names of its keywords."""
     for name in options:
-        if not any(name in taken for taken in names):
-            raise UnknownOption(name, owner, tuple(sorted(frozenset().union(*names))))
-    return [{name: value for name, value in options.items() if name in taken} for taken in names]
+        if not any(name in keywords for keywords in takers):
+            raise UnknownOption(name, owner, tuple(sorted(frozenset().union(*takers))))
+    return [{name: value for name, value in options.items() if name in keywords} for keywords in takers]
