@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench eval docs clean
+.PHONY: demo serve test lint bench eval docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'
@@ -15,6 +15,11 @@ $(READY): pyproject.toml constraints.txt
 # DEMO_MODEL=0.5b takes a smaller model; API_BASE=http://HOST:PORT/v1 uses a server you have.
 demo: $(READY)
 	$(BIN)/responsa demo
+
+# The answer service over the sample documents, with the same choices; RESPONSA_PORT=8001 takes another port. Ctrl-C ends
+# it and its model server, and is no failure.
+serve: $(READY)
+	$(BIN)/responsa demo --serve || [ $$? -eq 130 ]
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ from responsa.cli.terminal import Terminal
 from responsa.local import models
 from responsa.schema.errors import ModelFetchFailed
 from responsa.schema.messages import ChatMessage
+from responsa.server import ServerSettings
 from responsa.testing import ScriptedLLM
 
 
@@ -31,6 +32,28 @@ def test_it_runs_the_commands_it_shows_against_a_server_that_runs_already(respon
     assert "我不知道" not in done.out
     assert done.err.count("The model found no answer in these passages.") == 1
     assert "responsa llama-server" in done.out.splitlines()[-3]
+
+
+def test_it_serves_the_documents_instead_of_asking(responsa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[ServerSettings] = []
+    monkeypatch.setattr("responsa.server.serving.serve", lambda service, on_ready: served.append(service.settings))
+    done = responsa("demo", "--serve", "--api-base", "http://h:1/v1", parts=MemoryParts(documents=()))
+    assert done.code == 0, done.err
+    (settings,) = served
+    assert (settings.api_base, settings.no_auth, settings.host) == ("http://h:1/v1", True, "127.0.0.1")
+    assert [str(path) for path in settings.index.values()] == [".responsa/demo"]
+    assert [line.split()[2] for line in done.out.splitlines() if line.startswith("$ responsa ")] == ["ingest", "serve"]
+    assert done.out.count("curl URL/v1/answer") == 2
+
+
+def test_what_is_wrong_with_the_settings_is_told_before_anything_is_fetched(
+    responsa: Run, catalog: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / ".responsa").mkdir()
+    (tmp_path / ".responsa/settings.toml").write_text("port = 'x'\n")
+    done = responsa("demo", "--serve", parts=MemoryParts(documents=()))
+    assert done.code == 2
+    assert "Fetching" not in done.err
 
 
 def _answer(message: ChatMessage) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
 from collections.abc import Iterator
@@ -47,15 +48,19 @@ def demo(
     model: Model = None,
     api_key: ApiKey = None,
     index: Annotated[Path, Option("--index", help="Where the sample documents are indexed.")] = Path(".responsa/demo"),
+    serve: Annotated[bool, Option("--serve", help="Answer over HTTP until Ctrl-C, instead of asking.")] = False,
 ) -> int:
     """Ask the sample documents three questions."""
     from responsa.samples import path as sample_documents
 
     from .interrupts import interrupted_by_signals
+    from .service_settings import read_settings
 
     terminal: Terminal = context.obj
     if demo_model not in DEMO_MODELS:
         raise InvalidOption("DEMO_MODEL", demo_model, ", ".join(DEMO_MODELS))
+    if serve:
+        read_settings(None)  # what is wrong with them is told before anything is fetched
     start = time.monotonic()
     documents = str(sample_documents())
     with interrupted_by_signals(), ExitStack() as stack:
@@ -66,10 +71,13 @@ def demo(
             served = ServerChoice(api_base or "", model, api_key)
         else:
             served = stack.enter_context(_server(fetching, terminal))
-        options = ["--index", str(index), "--api-base", served.api_base, "--top-k", str(TOP_K), "--trace"]
-        options += ["--max-tokens", str(MAX_TOKENS)]
+        options = ["--index", str(index), "--api-base", served.api_base]
         options += ["--model", served.model] if served.model is not None else []
         options += ["--api-key", served.api_key] if served.api_key is not None else []
+        if serve:
+            _tell_how_to_ask(terminal)
+            return _say_and_run(context, "serve", *options, "--no-auth")
+        options += ["--top-k", str(TOP_K), "--trace", "--max-tokens", str(MAX_TOKENS)]
         for question in QUESTIONS:
             _say_and_run(context, "ask", question, *options)
     _tell_how_to_go_on(terminal, time.monotonic() - start)
@@ -131,14 +139,21 @@ def _server(fetching: Future[Path], terminal: Terminal) -> Iterator[ServerChoice
         yield ServerChoice(server.url, server.model)
 
 
-def _say_and_run(context: Context, *words: str) -> None:
-    """Show a command as one would type it, and run it."""
+def _say_and_run(context: Context, *words: str) -> int:
+    """Show a command as one would type it, run it, and return its exit code."""
     terminal: Terminal = context.obj
     shown = [*words]
     if "--api-key" in shown:
         shown[shown.index("--api-key") + 1] = "..."
     terminal.write("\n$ responsa " + " ".join(word if word.isalnum() else shlex.quote(word) for word in shown), "bold")
-    run(context.find_root().command, words, terminal)
+    return run(context.find_root().command, words, terminal)
+
+
+def _tell_how_to_ask(terminal: Terminal) -> None:
+    terminal.write("\n" + terminal.text("demo_ask_service"), "bold")
+    for question in QUESTIONS[:2]:
+        body = json.dumps({"question": question, "top_k": TOP_K}, ensure_ascii=False)
+        terminal.write(f"  curl URL/v1/answer -H 'Content-Type: application/json' -d '{body}'")
 
 
 def _tell_how_to_go_on(terminal: Terminal, seconds: float) -> None:

@@ -88,6 +88,7 @@ HELP_TEXTS: Final[dict[str, str]] = {
     "responsa demo": "用本机上的真实模型，向示例文档提三个问题。",
     "responsa demo demo_model": "要获取的模型：1.5b、0.5b 或 smollm2。",
     "responsa demo api_base": "改用正在运行的服务器，地址含 /v1。",
+    "responsa demo serve": "不提问，而是通过 HTTP 提供回答，直到按 Ctrl-C。",
 }
 
 

@@ -211,6 +211,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     },
     "demo_uses_server": {"en": "Using the server at {url}", "zh": "使用 {url} 的服务器"},
     "demo_waiting": {"en": "Waiting for the model to arrive …", "zh": "正在等待模型下载完成……"},
+    "demo_ask_service": {
+        "en": "To ask it, in another terminal, at the URL that it tells when it listens:",
+        "zh": "服务启动后会显示 URL，请在另一个终端提问：",
+    },
     "demo_done": {
         "en": "Done in {seconds} s; nothing is left running. To go on:",
         "zh": "用时 {seconds} 秒，没有遗留任何进程。接下来可以：",
