@@ -6,7 +6,6 @@ from ..lazy_exports import lazy_exports
 from ..schema.completions import LLMMetadata
 from ..schema.messages import ChatMessage, ImageBlock, MessageRole, TextBlock
 from .base import LLM
-from .custom import CustomLLM
 from .responses import (
     ChatResponse,
     ChatResponseAsyncGen,
@@ -17,6 +16,7 @@ from .responses import (
 )
 
 if TYPE_CHECKING:
+    from .custom import CustomLLM
     from .openai_like import OpenAILike
 
 __all__ = [
@@ -37,4 +37,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_exports(__name__, {"OpenAILike": ".openai_like"})
+    __getattr__ = lazy_exports(__name__, {"CustomLLM": ".custom", "OpenAILike": ".openai_like"})
