@@ -14,8 +14,11 @@ from responsa.local.llama_server import LlamaServer
 from responsa.local.models import fetch
 from responsa.schema.errors import ModelFetchFailed
 
-# A shell starts a program in the background deaf to Ctrl-C, and so would be the programs that tests start.
-signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell, or nohup, starts a program in the background deaf to these, and so would be the programs that tests start: a
+# handler, of whatever kind, is not handed on to them.
+for _number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
 
 
 @pytest.fixture
