@@ -11,11 +11,15 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
 # Memory for prompts of slots that went to another conversation, in MiB.
 PROMPT_CACHE_MIB = 1024
+
+# The native server's log is written behind, by a thread of its own, and says why the server failed; in seconds.
+LOG_SECONDS = 0.5
 
 
 def parameters(settings: dict[str, Any]) -> Any:
@@ -58,6 +62,7 @@ def main() -> None:
     try:
         server = xllamacpp.Server(parameters(settings))  # returns when the model is loaded
     except Exception as error:  # whatever it is, the native threads must not take part in the exit
+        time.sleep(LOG_SECONDS)
         sys.stderr.write(f"{error}\n")
         sys.stderr.flush()
         os._exit(1)
