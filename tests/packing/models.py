@@ -25,9 +25,11 @@ class AnswerHeavyLLM(ScriptedLLM):
         return [tokens + more for tokens, more in zip(super().count_prompts(prompts), again, strict=True)]
 
 
-class FenceHeavyLLM(ScriptedLLM):
-    """Counts ten tokens more wherever a passage's fence opens inside a whole prompt."""
+class NumberHeavyLLM(ScriptedLLM):
+    """Counts ten tokens more wherever a passage's number stands inside a whole prompt."""
 
     def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
-        texts = [sum(message.content.count(']\n"""') for message in prompt) for prompt in prompts]
+        texts = [
+            sum(len(re.findall(r"^\[\d+\]", message.content, re.MULTILINE)) for message in prompt) for prompt in prompts
+        ]
         return [tokens + 10 * n for tokens, n in zip(super().count_prompts(prompts), texts, strict=True)]

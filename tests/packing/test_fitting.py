@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.packing.models import FenceHeavyLLM, GrowingLLM
+from tests.packing.models import GrowingLLM, NumberHeavyLLM
 from tests.packing.texts import CHINESE, ENGLISH, sources
 
 from responsa.packing.budget import Budget, share_out
@@ -19,7 +19,7 @@ from responsa.schema.nodes import NodeWithScore, TextNode
 from responsa.schema.protocols import LLM
 from responsa.testing import ScriptedLLM
 
-MODELS = [ScriptedLLM(), GrowingLLM(), FenceHeavyLLM()]
+MODELS = [ScriptedLLM(), GrowingLLM(), NumberHeavyLLM()]
 
 
 def build(pack: Pack) -> tuple[ChatMessage, ...]:
@@ -65,7 +65,7 @@ def test_every_measured_prompt_fits_beside_the_answer_or_the_error_carries_the_n
     assert shown == "".join(source.text for source in nodes if source.text.strip())
 
 
-@pytest.mark.parametrize("llm", MODELS, ids=["additive", "growing", "heavy fences"])
+@pytest.mark.parametrize("llm", MODELS, ids=["additive", "growing", "heavy numbers"])
 @pytest.mark.parametrize("window", [300, 512, 1024, 4096])
 def test_ordinary_passages_fit_every_usual_window(llm: LLM, window: int) -> None:
     nodes = [NodeWithScore(TextNode(text * 4)) for text in (ENGLISH, CHINESE) * 8]
@@ -89,7 +89,7 @@ def test_only_the_first_prompts_are_measured_where_that_is_asked() -> None:
 def test_a_prompt_that_cannot_fit_is_refused_with_the_table() -> None:
     class Hopeless(ScriptedLLM):
         def count_prompts(self, prompts):
-            return [50 if '"""' not in prompt[-1].content else 5000 for prompt in prompts]
+            return [5000 if "Body." in prompt[-1].content else 50 for prompt in prompts]
 
     with pytest.raises(WindowTooSmall) as error:
         fitted([NodeWithScore(TextNode("Body."))], Hopeless(), 400, 64)

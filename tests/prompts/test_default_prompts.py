@@ -1,4 +1,4 @@
-"""The default prompts: the same in both languages, question first, and the phrase for not knowing."""
+"""The default prompts: the same in both languages, the question in its place, and the phrase for not knowing."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from responsa.packing.passages import FENCE
 from responsa.prompts import default_prompts, detect_language, may_refuse, refuses
 
-TEMPLATES = ["text_qa", "refine", "summary", "simple"]
+TEMPLATES = ["text_qa", "opening", "refine", "text_qa_decide", "refine_decide", "summary", "simple"]
 PASSAGES = {"context_str", "context_msg"}
 
 
@@ -28,38 +29,48 @@ def test_both_languages_have_the_same_variables_in_the_same_roles(name: str) -> 
 @pytest.mark.parametrize(
     ("name", "variables"),
     [
-        ("text_qa", ["query_str", "context_str"]),
+        ("text_qa", ["context_str", "query_str"]),
+        ("opening", ["query_str", "context_str"]),
         ("refine", ["query_str", "existing_answer", "context_msg"]),
-        ("summary", ["query_str", "context_str"]),
+        ("summary", ["context_str", "query_str"]),
         ("simple", ["query_str"]),
     ],
 )
-def test_the_question_stands_before_the_passages(language: str, name: str, variables: list[str]) -> None:
+def test_a_question_stands_behind_many_passages_and_before_those_that_come_one_by_one(
+    language: str, name: str, variables: list[str]
+) -> None:
     assert getattr(default_prompts(language), name).template_vars == variables
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_all_prompts_over_passages_start_alike_up_to_the_question_so_that_a_server_can_cache_them(
-    language: str,
-) -> None:
+def test_the_calls_of_a_question_start_alike_so_that_a_server_can_cache_their_beginning(language: str) -> None:
     prompts = default_prompts(language)
     starts = set()
-    for template in (prompts.text_qa, prompts.refine, prompts.summary):
+    for template in (prompts.opening, prompts.refine, prompts.text_qa_decide, prompts.refine_decide):
         text = template.format(query_str="<question>")
         starts.add(text[: text.index("<question>")])
     assert len(starts) == 1
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
+def test_passages_stand_inside_one_fence(language: str) -> None:
+    prompts = default_prompts(language)
+    passages = ("text_qa", "opening", "refine", "summary", "text_qa_decide", "refine_decide")
+    for name in passages:
+        text = getattr(prompts, name).format(context_str="<passages>", context_msg="<passages>")
+        assert f"\n{FENCE}\n<passages>\n{FENCE}\n" in text
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_model_is_told_the_phrase_for_not_knowing_and_that_passages_are_data(language: str) -> None:
     prompts = default_prompts(language)
-    system = prompts.text_qa.format_messages()[0].content
-    assert prompts.refusal in system
-    asked = "number of the passage" if language == "en" else "资料编号"
+    systems = [template.format_messages()[0].content for template in (prompts.text_qa, prompts.summary, prompts.refine)]
+    assert all(prompts.refusal in system for system in systems)
+    asked = "number of its passage" if language == "en" else "资料的编号"
     assert all(asked in template.format() for template in (prompts.text_qa, prompts.summary))
     # A small model that is asked for numbers at every single passage writes nothing else, or refuses.
     assert not any(asked in template.format() for template in (prompts.opening, prompts.refine))
-    assert ("data" if language == "en" else "数据") in system
+    assert all(("data" if language == "en" else "数据") in system for system in systems)
 
 
 @pytest.mark.parametrize(

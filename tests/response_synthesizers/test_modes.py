@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -227,8 +228,9 @@ def test_the_text_before_the_passages_is_the_same_in_all_calls_so_that_a_server_
     llm = ScriptedLLM("An owner [1]. " * 6, context_window=600, num_output=100)
     nodes = long_passages(5, times=4)
     synthesized(get_response_synthesizer(llm, response_mode=mode, use_async=False), QUESTION, nodes)
-    prefixes = {("\0".join(m.content for m in prompt)).partition(QUESTION)[0] + QUESTION for prompt in llm.prompts}
-    assert len(prefixes) == 1
+    texts = ["\0".join(message.content for message in prompt) for prompt in llm.prompts]
+    alike = texts[1:] if mode == "compact" else texts  # the first of its calls is asked as if it were the only one
+    assert len({re.split("Passages:|Answer so far:", text, maxsplit=1)[0] for text in alike}) == 1
     assert len(llm.prompts) > 1 or mode in ("simple_summarize", "generation")
 
 

@@ -123,7 +123,7 @@ def test_a_template_that_shows_the_blocks_puts_each_picture_in_its_place() -> No
 
 
 def test_the_templates_for_messages_are_used_only_with_multimodal() -> None:
-    for multimodal, system in ((True, "Look closely."), (False, "You answer")):
+    for multimodal, system in ((True, "Look closely."), (False, "Answer the question")):
         llm = ScriptedLLM("Red.")
         mode = get_response_synthesizer(llm, multimodal=multimodal, chat_content_qa_template=TEMPLATE)
         mode.get_response_from_messages(QUESTION, MESSAGES)

@@ -87,12 +87,12 @@ def test_a_question_that_leaves_no_room_is_refused_before_any_call_with_the_numb
 @MODES
 @pytest.mark.parametrize(("num_output", "max_tokens"), [(4000, None), (100, 2000)])
 def test_a_shrunken_answer_reserve_is_told(mode: type[Refine], num_output: int, max_tokens: int | None) -> None:
-    llm = ScriptedLLM("An owner [1].", context_window=420, num_output=num_output)
+    llm = ScriptedLLM("An owner [1].", context_window=360, num_output=num_output)
     options = {"max_tokens": max_tokens} if max_tokens else {}
-    response = synthesized(mode(llm), QUESTION, long_passages(3), llm_kwargs=options)
+    response = synthesized(mode(llm), QUESTION, long_passages(4), llm_kwargs=options)
     (notice,) = [one for one in response.warnings if one.code == "output_reserve_shrunk"]
     given = min(sampling.max_tokens for sampling in llm.samplings)
-    assert notice.details == {"wanted": max_tokens or 140, "given": given, "window": 420}
+    assert notice.details == {"wanted": max_tokens or 120, "given": given, "window": 360}
     assert given >= 48
 
 

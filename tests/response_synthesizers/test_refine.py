@@ -146,8 +146,8 @@ def test_templates_may_be_ones_own_and_depend_on_the_model() -> None:
     )
     synthesized(mode, QUESTION, FIVE[:2], tone="dry")
     first, second = map(prompt_text, llm.prompts)
-    assert first == f'QA {QUESTION} | [1]\n"""\nPassage number 1.\n""" | dry | {{missing}}'
-    assert second == 'RE An answer. | [2]\n"""\nPassage number 2.\n"""'
+    assert first == f"QA {QUESTION} | [1] Passage number 1. | dry | {{missing}}"
+    assert second == "RE An answer. | [2] Passage number 2."
 
 
 def test_prompts_can_be_read_and_replaced_by_name_and_unknown_names_are_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.packing.models import AnswerHeavyLLM, FenceHeavyLLM, GrowingLLM
+from tests.packing.models import AnswerHeavyLLM, GrowingLLM, NumberHeavyLLM
 from tests.packing.texts import CHINESE, ENGLISH, sources
 from tests.response_synthesizers.scenes import long_passages, synthesized
 
@@ -46,7 +46,7 @@ def check(llm: ScriptedLLM, mode: type[Refine], question: str, nodes: list[NodeW
     window=st.integers(300, 4096),
     num_output=st.integers(1, 1000),
     max_tokens=st.sampled_from([None, 1, 60, 700]),
-    model=st.sampled_from([ScriptedLLM, AnswerHeavyLLM, GrowingLLM, FenceHeavyLLM]),
+    model=st.sampled_from([ScriptedLLM, AnswerHeavyLLM, GrowingLLM, NumberHeavyLLM]),
     mode=st.sampled_from([Refine, CompactAndRefine]),
 )
 def test_every_prompt_fits_or_the_window_is_refused(
@@ -64,7 +64,7 @@ def test_every_prompt_fits_or_the_window_is_refused(
 
 
 @pytest.mark.parametrize("mode", [Refine, CompactAndRefine])
-@pytest.mark.parametrize("model", [ScriptedLLM, AnswerHeavyLLM, GrowingLLM, FenceHeavyLLM])
+@pytest.mark.parametrize("model", [ScriptedLLM, AnswerHeavyLLM, GrowingLLM, NumberHeavyLLM])
 @pytest.mark.parametrize("window", [512, 1024, 4096])
 @pytest.mark.parametrize("answer", ANSWERS, ids=["plain", "empty", "refusal", "long", "long Chinese", "many sentences"])
 def test_usual_windows_are_enough(window: int, model: type[ScriptedLLM], mode: type[Refine], answer: str) -> None:

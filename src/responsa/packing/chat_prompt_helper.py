@@ -12,7 +12,7 @@ from responsa.schema.messages import ChatMessage, MessageRole, TextBlock
 from responsa.schema.protocols import LLM
 
 from .fitting import Packer
-from .packer import Counted, pack, pack_first
+from .packer import Around, Counted, pack, pack_first
 from .passages import SEPARATOR, Pack, passages_of_messages
 from .prompt_helper import PromptHelper, Tokenizer
 
@@ -111,7 +111,7 @@ class ChatPromptHelper:
         passages = tuple(passages_of_messages(messages))
         around, *texts = yield from count([SEPARATOR, *(passage.body for passage in passages)])
         tokens = (text + self.image_tokens * len(one.media) for text, one in zip(texts, passages, strict=True))
-        counted = Counted(passages, tuple(tokens), around, self.image_tokens, self.chunk_overlap_ratio)
+        counted = Counted(passages, tuple(tokens), Around(around, around), self.image_tokens, self.chunk_overlap_ratio)
         packs = yield from packer(counted, room)
         return [_message(one) for one in packs if one.pieces]
 

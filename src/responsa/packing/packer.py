@@ -11,8 +11,26 @@ from responsa.programs.effects import Program, count
 from .cutting import cut
 from .passages import FENCE, SEPARATOR, Pack, Passage, Piece
 
-# What stands around a passage in a prompt; four digits and a numbered fence, so that it is never less.
-_AROUND: Final = f"[8888]\n{FENCE}88\nx\n{FENCE}88{SEPARATOR}"
+# What stands around a passage in a prompt, without and with a fence of its own; four digits, so that it is never less.
+_AROUND: Final = f"[8888] x{SEPARATOR}"
+_AROUND_FENCED: Final = f"[8888]\n{FENCE}88\nx\n{FENCE}88{SEPARATOR}"
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands around a passage takes up, in tokens.
+
+    Args:
+        plain: Around one without a fence of its own.
+        fenced: Around one that has one.
+    """
+
+    plain: int
+    fenced: int
+
+    def of(self, passage: Passage) -> int:
+        """Return what stands around a passage."""
+        return self.fenced if passage.is_fenced else self.plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +40,14 @@ class Counted:
     Args:
         passages: The passages.
         tokens: The length of each.
-        around: What the fence around each takes up.
+        around: What stands around each.
         image_tokens: What a picture counts.
         overlap_ratio: How much of a piece of a passage that must be cut the next piece may repeat.
     """
 
     passages: tuple[Passage, ...]
     tokens: tuple[int, ...]
-    around: int
+    around: Around
     image_tokens: int = 0
     overlap_ratio: float = 0.0
 
@@ -39,9 +57,9 @@ class Counted:
 
 def count_passages(passages: Sequence[Passage], image_tokens: int = 0) -> Program[Counted]:
     """Count the tokens of each passage, once; each of its pictures counts `image_tokens`."""
-    around, *tokens = yield from count([_AROUND, *(passage.body for passage in passages)])
+    plain, fenced, *tokens = yield from count([_AROUND, _AROUND_FENCED, *(passage.body for passage in passages)])
     total = (text + image_tokens * len(passage.media) for text, passage in zip(tokens, passages, strict=True))
-    return Counted(tuple(passages), tuple(total), around, image_tokens)
+    return Counted(tuple(passages), tuple(total), Around(plain, fenced), image_tokens)
 
 
 def pack(counted: Counted, room: int) -> Program[list[Pack]]:
@@ -78,20 +96,21 @@ def pack_first(counted: Counted, room: int) -> Program[list[Pack]]:
     pieces: list[Piece] = []
     used = 0
     for passage, tokens in zip(counted.passages, counted.tokens, strict=True):
+        around = counted.around.of(passage)
         left = room - used
-        if tokens + counted.around > left:
-            if left - counted.around > 0:
-                pieces += (yield from _cut_passage(passage, left - counted.around, counted))[:1]
+        if tokens + around > left:
+            if left - around > 0:
+                pieces += (yield from _cut_passage(passage, left - around, counted))[:1]
             break
-        pieces.append(Piece(passage, 0, len(passage.text), tokens + counted.around))
-        used += tokens + counted.around
+        pieces.append(Piece(passage, 0, len(passage.text), tokens + around))
+        used += tokens + around
     return [Pack(tuple(piece for piece in pieces if piece.tokens <= room))]
 
 
 def _pieces(counted: Counted, room: int) -> Program[list[Piece]]:
-    around = counted.around
     pieces: list[Piece] = []
     for passage, tokens in zip(counted.passages, counted.tokens, strict=True):
+        around = counted.around.of(passage)
         if tokens + around <= room:
             pieces.append(Piece(passage, 0, len(passage.text), tokens + around))
         else:
@@ -101,7 +120,7 @@ def _pieces(counted: Counted, room: int) -> Program[list[Piece]]:
 
 def _cut_passage(passage: Passage, room: int, counted: Counted) -> Program[list[Piece]]:
     """Cut a passage to pieces of `room` tokens; its pictures, which cannot be cut, are a piece of their own."""
-    around = counted.around
+    around = counted.around.of(passage)
     pieces: list[Piece] = []
     if passage.media:
         pictures = replace(passage, head="", tail="")

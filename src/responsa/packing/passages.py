@@ -1,8 +1,13 @@
-"""Passages as a prompt shows them: numbered, fenced, and every piece with its place in its node."""
+"""Passages as a prompt shows them: numbered, inside one fence, and every piece with its place in its node.
+
+The prompt puts the fence around all of them, and a number begins each. Only a passage that could be taken for more than
+one has a fence of its own besides, which costs five tokens a passage.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +22,8 @@ _ENTRY_TAIL: Final = '"}'
 _ENTRY_FIELDS: Final = ("title", "category", "product", "date")
 _LONG_FIELDS: Final = frozenset(["question", "answer", "full_answer", "summary"])
 SEPARATOR = "\n\n"
+# What could be taken for the beginning of a passage, or for the end of them all.
+_MARK: Final = re.compile(rf"\[\d|{FENCE}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +63,18 @@ class Passage:
         return self.head + self.text[start:end] + self.tail
 
     @property
+    def is_fenced(self) -> bool:
+        """Whether it needs a fence of its own: it is an entry, or could be taken for more than one passage."""
+        return self.is_entry or (_MARK.search(self.body) is not None if self.number else FENCE in self.body)
+
+    @property
     def fence(self) -> str:
-        """A fence that the passage itself does not hold, so that its end cannot be forged."""
-        fence = FENCE
+        """A fence that neither the passage holds nor stands around all, so that its end cannot be forged."""
         body = self.body
-        number = 0
-        while fence in body:
+        number = 1
+        while f"{FENCE}{number}" in body:
             number += 1
-            fence = f"{FENCE}{number}"
-        return fence
+        return f"{FENCE}{number}"
 
     @classmethod
     def of_node(cls, number: int, source: NodeWithScore) -> Passage:
@@ -139,9 +149,11 @@ class Piece:
 
     def render(self) -> str:
         """Return the piece as the prompt shows it."""
-        fence, number = self.passage.fence, self.passage.number
-        label = f"[{number}]\n" if number else ""
-        return f"{label}{fence}\n{self.plain}\n{fence}"
+        passage = self.passage
+        if not passage.is_fenced:
+            return f"[{passage.number}] {self.plain}" if passage.number else self.plain
+        label = f"[{passage.number}]\n" if passage.number else ""
+        return f"{label}{passage.fence}\n{self.plain}\n{passage.fence}"
 
 
 @dataclass(frozen=True, slots=True)

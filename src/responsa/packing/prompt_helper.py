@@ -12,7 +12,7 @@ from responsa.schema.errors import InvalidOption, WindowTooSmall
 from responsa.schema.protocols import LLM
 
 from .cutting import shorten
-from .packer import Counted, pack
+from .packer import Around, Counted, pack
 from .passages import SEPARATOR, Passage
 
 Tokenizer: TypeAlias = Callable[[str], Sized]
@@ -116,7 +116,7 @@ class PromptHelper:
         room = yield from self.room(prompt, padding, llm)
         passages = tuple(Passage(0, "", text) for text in texts if text.strip())
         around, *tokens = yield from count([SEPARATOR, *(passage.text for passage in passages)])
-        counted = Counted(passages, tuple(tokens), around, overlap_ratio=self.chunk_overlap_ratio)
+        counted = Counted(passages, tuple(tokens), Around(around, around), overlap_ratio=self.chunk_overlap_ratio)
         packs = yield from pack(counted, room)
         return [one.plain() for one in packs] or [""]
 

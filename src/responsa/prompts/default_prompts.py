@@ -1,7 +1,9 @@
 """The default templates, by language.
 
-Instruction and question stand first and unchanged in every call of one query, so that a server's prompt cache keeps
-that prefix; the passages, which differ from call to call, come after.
+What is the same in every call stands first, so that a server's prompt cache keeps it: the instructions, and where one
+question takes many calls, the question. Passages, which differ from call to call, come after; all of them stand inside
+one fence, which `responsa.packing` knows of. A question asked of many passages at once stands behind them, since small
+models lose it over them.
 """
 
 from __future__ import annotations
@@ -83,17 +85,17 @@ def default_prompts(language: Language) -> DefaultPrompts:
     """Return the default templates of `language`."""
     texts = zh if language == "zh" else en
 
-    def chat(user: str) -> BasePromptTemplate:
-        return ChatPromptTemplate.from_messages([("system", texts.QA_SYSTEM), ("user", user)])
+    def chat(user: str, system: str = texts.STEP_SYSTEM) -> BasePromptTemplate:
+        return ChatPromptTemplate.from_messages([("system", system), ("user", user)])
 
     return DefaultPrompts(
         language=language,
-        text_qa=chat(texts.QA_USER),
+        text_qa=chat(texts.QA_USER, texts.QA_SYSTEM),
         opening=chat(texts.OPENING_USER),
         refine=chat(texts.REFINE_USER),
         text_qa_decide=chat(texts.QA_DECIDE_USER),
         refine_decide=chat(texts.REFINE_DECIDE_USER),
-        summary=chat(texts.SUMMARY_USER),
+        summary=chat(texts.QA_USER, texts.SUMMARY_SYSTEM),
         simple=ChatPromptTemplate.from_messages([("user", texts.SIMPLE_USER)]),
         condense=ChatPromptTemplate.from_messages([("system", texts.CONDENSE_SYSTEM), ("user", texts.CONDENSE_USER)]),
         repair=texts.REPAIR_USER,

@@ -21,7 +21,7 @@ from .structure import Reply
 from .task import Answer, Task
 from .window import Shown, show
 
-# The least room of a prompt, in tokens: two short summaries with their fences.
+# The least room of a prompt, in tokens: two short summaries.
 _MIN_ROOM: Final = 96
 # The shortest that a summary is cut to, in tokens.
 _MIN_SUMMARY: Final = 16
@@ -75,7 +75,7 @@ class TreeSummarize(BaseSynthesizer):
                 return Answer(reply.text, reply.value, error=error)
             if level and packs >= last_packs:
                 raise DoesNotConverge(level, packs)
-            half = shown.fitted.room // 2 - shown.counted.around - 2 * MARGIN
+            half = shown.fitted.room // 2 - shown.counted.around.fenced - 2 * MARGIN
             length = min(budget.output, max(half, _MIN_SUMMARY))
             lower = replace(shown, budget=replace(budget, output=length))
             replies = yield from ask_all_for(lower.calls("summarize", task, visible=False), task, budget, None)

@@ -9,7 +9,7 @@ from typing import Final
 from responsa.packing.budget import MARGIN, MIN_ROOM, Budget, share_out
 from responsa.packing.fitting import Builder, Fitted, Messages, Packer, fit
 from responsa.packing.history import fit_history
-from responsa.packing.packer import Counted, count_passages, pack, pack_each
+from responsa.packing.packer import Around, Counted, count_passages, pack, pack_each
 from responsa.packing.passages import EMPTY, Pack, Passage, whole_pack
 from responsa.programs import LLMCall, Program, measure, warn
 from responsa.prompts import BasePromptTemplate
@@ -168,7 +168,7 @@ def show(
     if packer is not pack_each or len(task.passages) == 1:
         fitting = yield from whole(task, build, window)
         if fitting is not None:
-            return Shown(build, fitting[0], Counted(task.passages, (), 0), fitting[1])
+            return Shown(build, fitting[0], Counted(task.passages, (), Around(0, 0)), fitting[1])
     (fixed,) = yield from measure([build(EMPTY)])
     budget = window.share_out(fixed, min_room=min_room)
     yield from warn_of_shrunk(budget)
