@@ -1,4 +1,4 @@
-"""What the answer service costs: a streamed token, its memory with many streams, the time before the first token.
+"""What the answer service costs: a token of many streams, the first token, and `/healthz` while much is done.
 
     python benchmarks/service.py [--streams 500] [--tokens 200] [--pace 20] [--skip-model]
 
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from client_stream import scripted_server
+from pdf_pages import pdf_of
 
 TICKS = os.sysconf("SC_CLK_TCK")
 QUESTION = {"question": "Where?", "nodes": [{"text": "It is here."}], "stream": True}
@@ -111,6 +112,72 @@ def many_streams(streams: int, tokens: int, pace: float) -> dict[str, object]:
     }
 
 
+async def exchange(port: int, sent: bytes) -> bytes:
+    """Send a request over a connection of its own; return the reply's body."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(sent)
+    reply = await reader.read()
+    writer.close()
+    head, _, body = reply.partition(b"\r\n\r\n")
+    assert b" 20" in head.split(b"\r\n", 1)[0], head
+    return body
+
+
+def get(path: str) -> bytes:
+    """Return a GET request as bytes."""
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode()
+
+
+def upload(content: bytes) -> bytes:
+    """Return the request that sends a PDF."""
+    part = b'Content-Disposition: form-data; name="files"; filename="pages.pdf"\r\nContent-Type: application/pdf'
+    body = b"--part\r\n" + part + b"\r\n\r\n" + content + b"\r\n--part--\r\n"
+    head = "POST /v1/documents HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+    kind = f"Content-Type: multipart/form-data; boundary=part\r\nContent-Length: {len(body)}\r\n\r\n"
+    return (head + kind).encode() + body
+
+
+def health(streams: int, pages: int, pace: float) -> dict[str, object]:
+    """Return how soon `/healthz` answers while that many answers stream and a PDF is taken in."""
+    content = pdf_of(pages)
+    delays: list[float] = []
+    failures: list[str] = []
+    waited: list[float] = []
+
+    async def ask(port: int, reading: asyncio.Future[list[int]]) -> None:
+        while not reading.done():
+            began = time.perf_counter()
+            await exchange(port, get("/healthz"))
+            waited.append((time.perf_counter() - began) * 1000)
+            await asyncio.sleep(0.02)
+
+    async def measure(port: int) -> str:
+        await one_stream(port, delays, failures)  # what is asked and loaded once
+        delays.clear()
+        job = json.loads(await exchange(port, upload(content)))["job"]
+        await ask(port, asyncio.gather(*(one_stream(port, delays, failures) for _ in range(streams))))
+        return str(json.loads(await exchange(port, get(f"/v1/jobs/{job['id']}")))["state"])
+
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        scripted_server(round(30 * pace), pace) as upstream,
+        service(upstream, concurrency=streams, max_waiting=streams, index=directory) as (port, _),
+    ):
+        job_at_the_end = asyncio.run(measure(port))
+    waited.sort()
+    return {
+        "streams": streams,
+        "pages": pages,
+        "job_at_the_end": job_at_the_end,
+        "failures": len(failures),
+        "asked": len(waited),
+        "median_ms": round(statistics.median(waited), 1),
+        "p99_ms": round(waited[len(waited) * 99 // 100], 1),
+        "largest_ms": round(waited[-1], 1),
+        "latest_token_ms": round(max(delays) * 1000, 1),
+    }
+
+
 async def seconds_to(port: int, path: str, body: Any, sign: bytes) -> tuple[float, bytes]:
     """Return the seconds until a reply's line holds `sign`, and the last line of its data."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -166,5 +233,6 @@ if __name__ == "__main__":
     arguments.add_argument("--skip-model", action="store_true")
     given = arguments.parse_args()
     print(json.dumps({"service_streams": many_streams(given.streams, given.tokens, given.pace)}))
+    print(json.dumps({"service_health": health(100, 200, given.pace)}))
     if not given.skip_model:
         print(json.dumps({"service_first_token": time_added(30)}))

@@ -25,12 +25,15 @@ _HEAD_END: Final = b"\r\n\r\n"
 _LAST_CHUNK: Final = b"0\r\n\r\n"
 _HIGH_WATER: Final = 256 * 1024
 """The bytes that wait to be read after which the server is made to wait."""
+_READ_BYTES: Final = 16 * 1024
+"""The most bytes read at once. Asyncio's own reads make room for 256 KiB each time, which takes 14 µs a token."""
 
 
-class _Arrivals(asyncio.Protocol):
+class _Arrivals(asyncio.BufferedProtocol):
     """What has come over a connection and waits to be read."""
 
     def __init__(self) -> None:
+        self._buffer = memoryview(bytearray(_READ_BYTES))
         self.pieces: deque[bytes] = deque()
         self.size = 0
         self.ended = False
@@ -45,9 +48,12 @@ class _Arrivals(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
 
-    def data_received(self, data: bytes) -> None:
-        self.pieces.append(data)
-        self.size += len(data)
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.pieces.append(bytes(self._buffer[:nbytes]))
+        self.size += nbytes
         if self.size > _HIGH_WATER:
             self.transport.pause_reading()
         self._wake()

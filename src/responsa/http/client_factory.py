@@ -12,6 +12,7 @@ import httpx2
 
 from .asyncio_streams import AsyncioBackend
 from .bounded import BoundedBackend
+from .overflowing_pool import OverflowingPool
 
 
 class BoundedTransport(httpx2.HTTPTransport):
@@ -36,8 +37,14 @@ class AsyncioTransport(httpx2.AsyncHTTPTransport):
     """
 
     def __init__(self, verify: ssl.SSLContext | bool, limits: httpx2.Limits) -> None:
+        options = _pool_options(verify, limits)
+
+        def pool(idle: int | None) -> httpcore2.AsyncConnectionPool:
+            kept = {**options, "max_keepalive_connections": idle}
+            return httpcore2.AsyncConnectionPool(network_backend=AsyncioBackend(), **kept)
+
         # In place of the library's constructor, which takes no backend.
-        self._pool = httpcore2.AsyncConnectionPool(network_backend=AsyncioBackend(), **_pool_options(verify, limits))
+        self._pool = OverflowingPool(pool, idle=limits.max_keepalive_connections)  # type: ignore[assignment]
 
 
 class ClientFactory:
