@@ -312,6 +312,26 @@ def test_a_job_is_cancelled_while_it_runs_or_waits_and_run_again(tmp_path: Path)
     asyncio.run(scene())
 
 
+def test_a_document_that_is_deleted_or_sent_again_while_it_is_indexed_is_left_to_its_own_job(tmp_path: Path) -> None:
+    async def scene() -> None:
+        embedder = HeldEmbedder()
+        index = VectorStoreIndex(empty_index().store, embed_model=embedder)
+        async with in_process(a_service(tmp_path, indexes={"docs": index})) as client:
+            first = await sent(client, ("one.md", MANUAL), ("two.md", MANUAL))
+            await asyncio.wait_for(embedder.begun.wait(), 60)
+            deleted = (await client.delete(f"/v1/documents/{first.documents[0].id}")).json()["id"]
+            again = await sent(client, ("two.md", MANUAL.replace(b"46", b"68")))
+            embedder.allowed.set()
+            await done(client, first.job.id)
+            await done(client, deleted)
+            await done(client, again.job.id)
+            assert [(name, state) for name, _, state, _ in await listed(client)] == [("two.md", "indexed")]
+            [text] = await found(client, "X200 pump oil")
+            assert "ISO VG 68" in text
+
+    asyncio.run(scene())
+
+
 def test_jobs_that_the_services_end_left_are_interrupted_and_done_when_run_again(tmp_path: Path) -> None:
     async def scene() -> None:
         embedder = HeldEmbedder()

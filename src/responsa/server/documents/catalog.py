@@ -95,12 +95,22 @@ class Catalog:
         )
         return [DocumentRecord(**json.loads(text)) for (text,) in rows]
 
-    async def change(self, document_ids: Sequence[str], **fields: Any) -> None:
-        """Change fields of records that are there."""
+    async def change(self, document_id: str, **fields: Any) -> None:
+        """Change fields of a record if it is there."""
 
         def step(connection: sqlite3.Connection) -> None:
-            for record in _some(connection, document_ids):
+            for record in _some(connection, [document_id]):
                 _write(connection, replace(record, updated=time.time(), **fields))
+
+        await self._records.run(step)
+
+    async def exchange(self, changes: Sequence[tuple[DocumentRecord, DocumentRecord]]) -> None:
+        """Store records, each in place of the one that was seen if that is what is stored still."""
+
+        def step(connection: sqlite3.Connection) -> None:
+            for seen, record in changes:
+                if _some(connection, [seen.id]) == [seen]:
+                    _write(connection, replace(record, updated=time.time()))
 
         await self._records.run(step)
 

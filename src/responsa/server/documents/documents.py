@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 
 from responsa.retrieval.progress import IngestProgress
@@ -114,9 +114,11 @@ class Documents:
             await _patiently(lambda: index.arefresh(going.documents(), progress=progress))
         read = [record for record in records if record.id not in going.failed]
         await self._remove_passages(index, [record.id for record in read], keep=going.seen)
-        for record in read:
-            await self.catalog.change([record.id], state="indexed", parts=len(going.seen[record.id]))
-        await self.catalog.change(list(going.failed), state="unreadable")
+        # One that was deleted or sent again meanwhile is left to its own job.
+        await self.catalog.exchange(
+            [(record, replace(record, state="indexed", parts=len(going.seen[record.id]))) for record in read]
+            + [(record, replace(record, state="unreadable")) for record in records if record.id in going.failed]
+        )
         report(files_done=going.done, skipped=tuple(going.skipped()))
 
     async def _delete(self, job: Job, report: Report) -> None:

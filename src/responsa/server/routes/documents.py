@@ -102,7 +102,7 @@ async def delete(document_id: DocumentId, request: Request, caller: Editor) -> J
     service = service_of(request)
     record = await service.documents.catalog.get(document_id)
     service.jobs.check_room()
-    await service.documents.catalog.change([record.id], state="deleting")
+    await service.documents.catalog.change(record.id, state="deleting")
     return await _submitted(service, "delete", record.index, [record])
 
 
