@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.retrieval.support import FailingEmbedder, LineSplitter, document, doc
 
 from responsa.indices import VectorStoreIndex
 from responsa.retrieval.progress import IngestProgress
-from responsa.retrieval.stores import MemoryStore, StoreMeta
+from responsa.retrieval.stores import MemoryStore, Store, StoreMeta
 from responsa.schema.errors import (
     EmbeddingFailed,
     EmbeddingMismatch,
@@ -75,6 +75,34 @@ def test_unchanged_documents_cost_no_embedding_and_changed_ones_replace_theirs(
     assert len(embedder.texts) == 7
     assert index.store.count() == 3 + 3 + 1 + 3 + 3
     assert index.as_retriever(9, vector_store_query_mode="text_search").retrieve("changed")[0].node.ref_doc_id == "doc1"
+
+
+class LookingEmbedder(BagOfWordsEmbedder):
+    """Notes what is stored whenever it embeds."""
+
+    store: Store
+    seen: list[int]
+
+    def get_text_embedding_batch(self, texts: Sequence[str]) -> list[list[float]]:
+        self.seen.append(self.store.count())
+        return super().get_text_embedding_batch(texts)
+
+
+@both
+@pytest.mark.usefixtures("slow_model")
+def test_by_force_unchanged_documents_are_made_anew_and_found_meanwhile(
+    options: dict[str, Any], asynchronous: bool
+) -> None:
+    made = make(documents(4), options)
+    looking = LookingEmbedder(32)
+    looking.store, looking.seen = made.store, []
+    index = VectorStoreIndex(made.store, embed_model=looking, transformations=[LineSplitter()], batch_size=3)
+    told: list[IngestProgress] = []
+    report = refresh(index, [*documents(4), document(9)], asynchronous=asynchronous, force=True, progress=told.append)
+    assert (report.inserted, report.replaced, report.unchanged, report.passages) == (1, 4, 0, 15)
+    assert looking.seen == [12] * 5
+    assert [now.documents_done for now in told] == [1, 2, 3, 4, 5]
+    assert index.store.count() == 15
 
 
 def test_a_document_that_comes_twice_in_one_ingest_is_stored_once(options: dict[str, Any]) -> None:

@@ -7,65 +7,16 @@ import gzip
 import io
 import zipfile
 from pathlib import Path
-from typing import Any
 
-import httpx2
 import pytest
+from tests.server.library import MANUAL, HeldEmbedder, a_library, done, empty_index, found, listed, sent
 from tests.server.support import a_service, in_process, on_a_socket
 
 from responsa.indices import VectorStoreIndex
-from responsa.retrieval.stores.contract import StoreMeta
-from responsa.retrieval.stores.memory import MemoryStore
-from responsa.server import Service
 from responsa.server.documents.documents import clean_name
-from responsa.server.models.documents import DocumentsReply, JobReply, TakenReply
+from responsa.server.models.documents import TakenReply
 from responsa.server.security.keys import KeyStore
 from responsa.testing.embedder import BagOfWordsEmbedder
-
-MANUAL = b"# Pump manual\n\nThe X200 pump needs ISO VG 46 oil."
-
-
-def empty_index() -> VectorStoreIndex:
-    embedder = BagOfWordsEmbedder()
-    dimensions = len(embedder.get_text_embedding_batch(["one"])[0])
-    return VectorStoreIndex(MemoryStore(StoreMeta(embedder.model_name, dimensions)), embed_model=embedder)
-
-
-def a_library(tmp_path: Path, **settings: Any) -> Service:
-    return a_service(tmp_path, indexes={"docs": empty_index()}, **settings)
-
-
-async def sent(client: httpx2.AsyncClient, *files: tuple[str, bytes]) -> TakenReply:
-    """Send files and return what was taken."""
-    reply = await client.post("/v1/documents", files=[("files", file) for file in files])
-    assert reply.status_code == 202, reply.text
-    return TakenReply.model_validate(reply.json())
-
-
-async def ended(client: httpx2.AsyncClient, job_id: str) -> JobReply:
-    """Wait for a job's end."""
-    async with asyncio.timeout(120):
-        while True:
-            job = JobReply.model_validate((await client.get(f"/v1/jobs/{job_id}")).json())
-            if job.state not in ("queued", "running"):
-                return job
-            await asyncio.sleep(0.01)
-
-
-async def done(client: httpx2.AsyncClient, job_id: str) -> JobReply:
-    job = await ended(client, job_id)
-    assert (job.state, job.error) == ("done", None)
-    return job
-
-
-async def found(client: httpx2.AsyncClient, question: str) -> list[str]:
-    reply = await client.post("/v1/search", json={"question": question, "by": "words"})
-    return [hit["text"] for hit in reply.json()["hits"]]
-
-
-async def listed(client: httpx2.AsyncClient) -> list[tuple[str, str, str, int]]:
-    reply = DocumentsReply.model_validate((await client.get("/v1/documents")).json())
-    return [(one.name, one.media_type, one.state, one.parts) for one in reply.documents]
 
 
 def zipped(**entries: bytes) -> bytes:
@@ -258,6 +209,7 @@ def test_changes_need_the_scope_write(tmp_path: Path) -> None:
                 ("POST", "/v1/documents"),
                 ("DELETE", "/v1/documents/x"),
                 ("POST", "/v1/documents/x/reindex"),
+                ("POST", "/v1/documents/reindex"),
                 ("DELETE", "/v1/jobs/x"),
                 ("POST", "/v1/jobs/x/run"),
             ):
@@ -269,20 +221,6 @@ def test_changes_need_the_scope_write(tmp_path: Path) -> None:
                 assert (await client.request(method, path)).status_code == 404
 
     asyncio.run(scene())
-
-
-class HeldEmbedder(BagOfWordsEmbedder):
-    """Embeds when the test lets it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.begun = asyncio.Event()
-        self.allowed = asyncio.Event()
-
-    async def aget_text_embedding_batch(self, texts: Any) -> Any:
-        self.begun.set()
-        await self.allowed.wait()
-        return await super().aget_text_embedding_batch(texts)
 
 
 def test_a_job_is_cancelled_while_it_runs_or_waits_and_run_again(tmp_path: Path) -> None:

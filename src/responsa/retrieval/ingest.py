@@ -57,6 +57,7 @@ def ingest_steps(
     *,
     batch_size: int = DEFAULT_BATCH_SIZE,
     total: int | None = None,
+    force: bool = False,
     clock: Callable[[], float] = time.monotonic,
 ) -> IngestSteps:
     """Go through documents and say what to embed and write; changed ones replace what is stored, equal ones are passed.
@@ -70,6 +71,7 @@ def ingest_steps(
         batch_size: The passages embedded in one call (more where one document has more). They are written when
             `WRITE_SECONDS` have passed since the last write, or there are `WRITE_PASSAGES`.
         total: How many documents there are, where `documents` has no length.
+        force: Whether documents that are stored as they are are taken again too.
         clock: The time in seconds.
     """
     ingest = _Ingest(dict(known), batch_size, total, clock)
@@ -79,7 +81,7 @@ def ingest_steps(
         if document.id_ in ingest.held:
             yield from ingest.write()
         content_hash = document.hash
-        if ingest.known.get(document.id_) == content_hash:
+        if not force and ingest.known.get(document.id_) == content_hash:
             yield from ingest.pass_over()
         else:
             yield from ingest.take(document.id_, content_hash, _passages(document, transformations))

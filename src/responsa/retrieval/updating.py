@@ -78,6 +78,7 @@ class UpdatedPassages:
         documents: Iterable[Document],
         *,
         total: int | None = None,
+        force: bool = False,
         progress: ProgressCallback | None = None,
         show_progress: bool = False,
     ) -> IngestReport:
@@ -86,6 +87,8 @@ class UpdatedPassages:
         Args:
             documents: The documents; an iterator is read as it goes, a batch at a time.
             total: How many there are, where `documents` has no length.
+            force: Whether documents that have not changed are cut and embedded again too. What is stored of a document
+                is found until the new is.
             progress: Called after every batch, with what is stored by then.
             show_progress: Whether to write progress to standard error.
 
@@ -101,7 +104,7 @@ class UpdatedPassages:
         model = self._model()
         with writing(self._store, self._lock_timeout):
             known = self._store.document_hashes(_asked(documents))
-            report = run_ingest(self._steps(documents, known, total), model, self._store, callbacks)
+            report = run_ingest(self._steps(documents, known, total, force), model, self._store, callbacks)
             self._store.optimize()
         return report
 
@@ -110,6 +113,7 @@ class UpdatedPassages:
         documents: Iterable[Document],
         *,
         total: int | None = None,
+        force: bool = False,
         progress: ProgressCallback | None = None,
         show_progress: bool = False,
     ) -> IngestReport:
@@ -118,7 +122,7 @@ class UpdatedPassages:
         model = self._model()
         async with awriting(self._store, self._lock_timeout):
             known = await self._store.adocument_hashes(_asked(documents))
-            report = await arun_ingest(self._steps(documents, known, total), model, self._store, callbacks)
+            report = await arun_ingest(self._steps(documents, known, total, force), model, self._store, callbacks)
             await self._store.aoptimize()
         return report
 
@@ -173,9 +177,11 @@ class UpdatedPassages:
             raise MissingPart(f"the embedding model {self._store.meta.embed_model} (embed_model)", type(self).__name__)
         return self._embed_model
 
-    def _steps(self, documents: Iterable[Document], known: dict[str, str], total: int | None) -> IngestSteps:
+    def _steps(
+        self, documents: Iterable[Document], known: dict[str, str], total: int | None, force: bool
+    ) -> IngestSteps:
         transformations = default_transformations() if self._transformations is None else self._transformations
-        return ingest_steps(documents, known, transformations, batch_size=self._batch_size, total=total)
+        return ingest_steps(documents, known, transformations, batch_size=self._batch_size, total=total, force=force)
 
     def _batches(self, nodes: Sequence[TextNode]) -> Iterable[Sequence[TextNode]]:
         for start in range(0, len(nodes), self._batch_size):

@@ -301,12 +301,12 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
     },
     "embedding_mismatch": {
         "en": (
-            "The index at {path} was built with {index_model} ({index_dimensions} dimensions), not {given_model} ({given_dimensions}). Use that model, or rebuild the index with the new one.",
-            "The index at {path} was built with {index_model} ({index_dimensions} dimensions), not {given_model}. Use that model, or rebuild the index with the new one.",
+            "The index at {path} was built with {index_model} ({index_dimensions} dimensions), not {given_model} ({given_dimensions}). Use that model, or rebuild the index with the new one in a new directory: responsa ingest PATH --index DIR; of what was sent to the service: responsa serve --index NAME=DIR, then POST /v1/documents/reindex with index=NAME",
+            "The index at {path} was built with {index_model} ({index_dimensions} dimensions), not {given_model}. Use that model, or rebuild the index with the new one in a new directory: responsa ingest PATH --index DIR; of what was sent to the service: responsa serve --index NAME=DIR, then POST /v1/documents/reindex with index=NAME",
         ),
         "zh": (
-            "索引 {path} 是用 {index_model}（{index_dimensions} 维）建立的，不是 {given_model}（{given_dimensions} 维）。请使用原来的模型，或用新模型重建索引。",
-            "索引 {path} 是用 {index_model}（{index_dimensions} 维）建立的，不是 {given_model}。请使用原来的模型，或用新模型重建索引。",
+            "索引 {path} 是用 {index_model}（{index_dimensions} 维）建立的，不是 {given_model}（{given_dimensions} 维）。请使用原来的模型，或在新目录中用新模型重建索引：responsa ingest PATH --index DIR；发送给服务的文档：responsa serve --index NAME=DIR，然后 POST /v1/documents/reindex（index=NAME）",
+            "索引 {path} 是用 {index_model}（{index_dimensions} 维）建立的，不是 {given_model}。请使用原来的模型，或在新目录中用新模型重建索引：responsa ingest PATH --index DIR；发送给服务的文档：responsa serve --index NAME=DIR，然后 POST /v1/documents/reindex（index=NAME）",
         ),
     },
     "chat_store_fault": {

@@ -95,6 +95,15 @@ class Catalog:
         )
         return [DocumentRecord(**json.loads(text)) for (text,) in rows]
 
+    async def ids(self, index: str) -> list[str]:
+        """Return the identities of all of an index's records, oldest first."""
+        rows = await self._records.run(
+            lambda connection: connection.execute(
+                "SELECT id FROM documents WHERE index_name = ? ORDER BY created, id", (index,)
+            ).fetchall()
+        )
+        return [document_id for (document_id,) in rows]
+
     async def change(self, document_id: str, **fields: Any) -> None:
         """Change fields of a record if it is there."""
 

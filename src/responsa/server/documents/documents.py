@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 
-from responsa.retrieval.progress import IngestProgress
+from responsa.retrieval.progress import IngestProgress, ProgressCallback
 from responsa.schema.errors import DocumentRefused, IndexLocked, ReadingFailed
-from responsa.schema.nodes import Document
 
-from ..errors import error_body
 from ..jobs.job import Job
 from ..jobs.queue import Report
 from ..records.database import Records
 from ..settings import ServerSettings
 from .catalog import Catalog, DocumentRecord
+from .file_batch import FileBatch, nothing_in_place_of
 from .files import ContentFiles
 from .reader import Reader
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+FILES_AT_A_TIME: Final = 100
 _ATTEMPTS_TO_WRITE: Final = 300  # each waits the index's `lock_timeout`
 _LONGEST_NAME: Final = 200
 
@@ -101,85 +102,57 @@ class Documents:
         return record
 
     async def _ingest(self, job: Job, report: Report) -> None:
+        """Bring documents into the index, some files at a time, so that other processes write to it in between."""
         index = await self._indexes.get(job.index, make=True)
-        records = [one for one in await self.catalog.some(job.documents) if one.state != "deleting"]
-        if job.kind == "reindex":
-            await self._remove_passages(index, [record.id for record in records], keep={})
+        ids = job.documents or tuple(await self.catalog.ids(job.index))
+        report(files_total=len(ids))
+        held = await _held(index, ids)
+        skipped: list[dict[str, object]] = []
+        passages = 0
         with self._reader() as reader:
-            going = _Going(records, reader, self._files)
+            for start in range(0, len(ids), FILES_AT_A_TIME):
+                these = ids[start : start + FILES_AT_A_TIME]
+                batch = FileBatch(await self._wanted(job, these, held), reader, self._files, held)
+                progress = _reporting(report, batch, files=start, passages=passages)
+                passages += await self._index(index, batch, progress, force=job.kind == "reindex")
+                skipped += batch.skipped()
+                report(files_done=start + len(these), passages=passages, skipped=tuple(skipped))
 
-            def progress(step: IngestProgress) -> None:
-                report(files_done=going.done, passages=step.passages)
-
-            await _patiently(lambda: index.arefresh(going.documents(), progress=progress))
-        read = [record for record in records if record.id not in going.failed]
-        await self._remove_passages(index, [record.id for record in read], keep=going.seen)
+    async def _index(
+        self, index: VectorStoreIndex, batch: FileBatch, progress: ProgressCallback, *, force: bool
+    ) -> int:
+        """Bring some files into the index; return how many passages were stored."""
+        if not batch.records:
+            return 0
+        done = await _patiently(lambda: index.arefresh(batch.documents(), force=force, progress=progress))
         # One that was deleted or sent again meanwhile is left to its own job.
-        await self.catalog.exchange(
-            [(record, replace(record, state="indexed", parts=len(going.seen[record.id]))) for record in read]
-            + [(record, replace(record, state="unreadable")) for record in records if record.id in going.failed]
-        )
-        report(files_done=going.done, skipped=tuple(going.skipped()))
+        await self.catalog.exchange([(record, batch.outcome(record)) for record in batch.records])
+        return done.passages
+
+    async def _wanted(self, job: Job, ids: Sequence[str], held: Mapping[str, Set[str]]) -> list[DocumentRecord]:
+        """Return those of some documents that the job is still to go through.
+
+        What was indexed anew since the job was asked for, before it broke off, is not again.
+        """
+        records = [one for one in await self.catalog.some(ids) if one.state != "deleting"]
+        if job.kind != "reindex":
+            return records
+        return [one for one in records if one.state != "indexed" or one.updated <= job.created or not held[one.id]]
 
     async def _delete(self, job: Job, report: Report) -> None:
         index = await self._indexes.get(job.index, make=True)
         # One of them that was sent again meanwhile stays.
         gone = [one.id for one in await self.catalog.some(job.documents) if one.state == "deleting"]
-        await self._remove_passages(index, gone, keep={})
+        parts = sorted(chain.from_iterable((await _held(index, gone)).values()))
+        if parts:
+            await _patiently(lambda: index.arefresh([nothing_in_place_of(part) for part in parts]))
         for document_id in gone:
             await asyncio.to_thread(self._files.remove, document_id)
         await self.catalog.remove(gone)
         report(files_done=len(job.documents))
 
-    async def _remove_passages(
-        self, index: VectorStoreIndex, document_ids: Sequence[str], *, keep: dict[str, set[str]]
-    ) -> None:
-        """Remove what the index holds of documents, but for what is to be kept of each."""
-        wanted = set(document_ids)
-        for part in await index.store.adocument_hashes():
-            document_id = part.partition(".")[0]
-            if document_id in wanted and part not in keep.get(document_id, ()):
-                await _patiently(lambda part=part: index.adelete(part))  # type: ignore[misc]
-
     def _reader(self) -> Reader:
         return Reader(max_bytes=self._settings.max_upload_bytes, seconds=self._settings.reading_seconds)
-
-
-@dataclass(slots=True)
-class _Going:
-    """Documents as they are read, in a thread.
-
-    Attributes:
-        done: How many were gone through.
-        seen: The identities of what each gave.
-        failed: Why some could not be read.
-    """
-
-    records: Sequence[DocumentRecord]
-    reader: Reader
-    files: ContentFiles
-    done: int = 0
-    seen: dict[str, set[str]] = field(default_factory=dict)
-    failed: dict[str, ReadingFailed] = field(default_factory=dict)
-
-    def documents(self) -> Iterator[Document]:
-        """Yield what is in all files; a file that cannot be read leaves the others alone."""
-        for record in self.records:
-            seen = self.seen.setdefault(record.id, set())
-            try:
-                for document in self.reader.documents(self.files.path_of(record.id), record.name, record.id):
-                    seen.add(document.id_)
-                    yield document
-            except ReadingFailed as failure:
-                self.failed[record.id] = failure
-            self.done += 1
-
-    def skipped(self) -> Iterator[dict[str, object]]:
-        """Yield what is told of files that could not be read."""
-        for record in self.records:
-            if record.id in self.failed:
-                error = error_body(DocumentRefused((self.failed[record.id].render(),)))
-                yield {"document_id": record.id, "name": record.name, "error": error}
 
 
 def clean_name(name: str) -> str:
@@ -189,6 +162,25 @@ def clean_name(name: str) -> str:
     if len(shown) > _LONGEST_NAME:
         shown = shown[: _LONGEST_NAME - 20] + "…" + shown[-19:]
     return shown if shown.strip(".") else "untitled"
+
+
+async def _held(index: VectorStoreIndex, document_ids: Iterable[str]) -> dict[str, set[str]]:
+    """Return what the index holds of documents: the identities of each one's parts."""
+    held: dict[str, set[str]] = {document_id: set() for document_id in document_ids}
+    for part in await index.store.adocument_hashes():
+        document_id = part.partition(".")[0]
+        if document_id in held:
+            held[document_id].add(part)
+    return held
+
+
+def _reporting(report: Report, batch: FileBatch, *, files: int, passages: int) -> ProgressCallback:
+    """Return what reports how far a batch is, behind what was done before it."""
+
+    def progress(step: IngestProgress) -> None:
+        report(files_done=files + batch.files_done(step.documents_done), passages=passages + step.passages)
+
+    return progress
 
 
 async def _patiently(write: Callable[[], Awaitable[T]]) -> T:

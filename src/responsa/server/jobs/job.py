@@ -23,7 +23,7 @@ class Job:
     Args:
         kind: What is done with them.
         index: The index's name.
-        documents: The documents' identities.
+        documents: The documents' identities; none for all that the index has when it begins.
         id: Its identity.
         state: How far it is; "interrupted" if the process ended before it.
         worker: Which process has it; see `responsa.memory.writers`.
@@ -31,6 +31,7 @@ class Job:
         started: When it began, or None.
         ended: When it ended, or None.
         attempts: How often it was begun.
+        files_total: How many documents there are, where they are not named.
         files_done: Documents gone through.
         passages: Passages stored.
         skipped: Documents that could not be read: `document_id`, `name`, `error`.
@@ -47,6 +48,7 @@ class Job:
     started: float | None = None
     ended: float | None = None
     attempts: int = 0
+    files_total: int = 0
     files_done: int = 0
     passages: int = 0
     skipped: tuple[dict[str, Any], ...] = ()

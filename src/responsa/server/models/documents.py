@@ -83,7 +83,7 @@ class JobReply(ReplyModel):
         description="How far it is; interrupted if the service ended before it: run it again."
     )
     index: str = Field(description="The index.")
-    documents: list[str] = Field(description="The documents' identities.")
+    documents: list[str] = Field(description="The documents' identities; empty where it is all of the index.")
     files_done: int = Field(description="How many of them were gone through.")
     files_total: int = Field(description="How many there are.")
     passages: int = Field(description="Passages stored.")

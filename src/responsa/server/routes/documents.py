@@ -106,9 +106,21 @@ async def delete(document_id: DocumentId, request: Request, caller: Editor) -> J
     return await _submitted(service, "delete", record.index, [record])
 
 
+@router.post("/documents/reindex", status_code=202, responses=failures(404, 503))
+async def reindex_all(request: Request, caller: Editor, index: IndexQuery = None) -> JobReply:
+    """Read, cut and embed all documents of an index anew; what is there of each is found until the new is.
+
+    They are those that were sent to it: an index in a new directory, for another embedding model, is filled with them.
+    """
+    service = service_of(request)
+    name = service.indexes.named(index)
+    total = len(await service.documents.catalog.ids(name))
+    return job_reply(await service.jobs.submit(Job("reindex", name, (), files_total=total)))
+
+
 @router.post("/documents/{document_id}/reindex", status_code=202, responses=failures(404, 503))
 async def reindex(document_id: DocumentId, request: Request, caller: Editor) -> JobReply:
-    """Read, cut and embed a document anew."""
+    """Read, cut and embed a document anew; what is there of it is found until the new is."""
     service = service_of(request)
     record = await service.documents.catalog.get(document_id)
     return await _submitted(service, "reindex", record.index, [record])

@@ -56,4 +56,5 @@ def job_reply(job: Job) -> JobReply:
     """Return a job as the service tells of it."""
     values = asdict(job)
     del values["worker"]
-    return JobReply(**values, files_total=len(job.documents))
+    values["files_total"] = job.files_total or len(job.documents)
+    return JobReply(**values)
