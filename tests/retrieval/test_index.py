@@ -159,10 +159,34 @@ def test_progress_tells_what_is_stored_and_reaches_the_total(options: dict[str, 
 
     refresh(index, stream(6), asynchronous=asynchronous, total=6, progress=progress)
     assert [now.passages for now in told] == stored
-    assert [now.documents_done for now in told] == [2, 4, 6]
+    written = [now for now in told if now.embedded == now.passages]
+    assert [now.documents_done for now in written] == [2, 4, 6]
     assert {now.documents_total for now in told} == {6}
-    assert told[0].seconds_left is not None
+    assert written[0].seconds_left is not None
     assert told[-1].seconds_left == 0.0
+
+
+@both
+@pytest.mark.usefixtures("slow_model")
+def test_progress_moves_within_a_document_that_is_stored_as_a_whole(
+    options: dict[str, Any], asynchronous: bool
+) -> None:
+    told: list[IngestProgress] = []
+    stored: list[int] = []
+    index = make([], options, batch_size=4)
+
+    def progress(now: IngestProgress) -> None:
+        told.append(now)
+        stored.append(index.store.count())
+
+    refresh(index, [document(1, lines=10), document(2, lines=1)], asynchronous=asynchronous, progress=progress)
+    assert [(now.embedded, now.passages, now.documents_done) for now in told] == [
+        (4, 0, 0),
+        (8, 0, 0),
+        (10, 10, 1),
+        (11, 11, 2),
+    ]
+    assert stored == [now.passages for now in told]
 
 
 @both

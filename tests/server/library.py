@@ -32,6 +32,22 @@ class HeldEmbedder(BagOfWordsEmbedder):
         return await super().aget_text_embedding_batch(texts)
 
 
+class CountedEmbedder(BagOfWordsEmbedder):
+    """Embeds so many batches, then never again."""
+
+    def __init__(self, batches: int) -> None:
+        super().__init__()
+        self.left = batches
+        self.held = asyncio.Event()
+
+    async def aget_text_embedding_batch(self, texts: Any) -> Any:
+        if not self.left:
+            self.held.set()
+            await asyncio.Event().wait()
+        self.left -= 1
+        return await super().aget_text_embedding_batch(texts)
+
+
 def empty_index() -> VectorStoreIndex:
     embedder = BagOfWordsEmbedder()
     dimensions = len(embedder.get_text_embedding_batch(["one"])[0])

@@ -9,12 +9,23 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.server.library import MANUAL, HeldEmbedder, a_library, done, empty_index, found, listed, sent
+from tests.retrieval.support import LineSplitter
+from tests.server.library import (
+    MANUAL,
+    CountedEmbedder,
+    HeldEmbedder,
+    a_library,
+    done,
+    empty_index,
+    found,
+    listed,
+    sent,
+)
 from tests.server.support import a_service, in_process, on_a_socket
 
 from responsa.indices import VectorStoreIndex
 from responsa.server.documents.documents import clean_name
-from responsa.server.models.documents import TakenReply
+from responsa.server.models.documents import JobReply, TakenReply
 from responsa.server.security.keys import KeyStore
 from responsa.testing.embedder import BagOfWordsEmbedder
 
@@ -246,6 +257,27 @@ def test_a_job_is_cancelled_while_it_runs_or_waits_and_run_again(tmp_path: Path)
             refused = await client.post(f"/v1/jobs/{first.job.id}/run")
             assert (refused.status_code, refused.json()["error"]["code"]) == (409, "job_not_runnable")
             assert len(await found(client, "pump")) == 2
+
+    asyncio.run(scene())
+
+
+def test_a_job_tells_how_far_it_is_within_one_document(tmp_path: Path) -> None:
+    async def scene() -> None:
+        embedder = CountedEmbedder(2)
+        store = empty_index().store
+        index = VectorStoreIndex(store, embed_model=embedder, transformations=[LineSplitter()], batch_size=4)
+        async with in_process(a_service(tmp_path, indexes={"docs": index})) as client:
+            text = "\n".join(f"This is line {n}." for n in range(10)).encode()
+            job = (await sent(client, ("lines.txt", text))).job
+            await asyncio.wait_for(embedder.held.wait(), 60)
+            told = JobReply.model_validate((await client.get(f"/v1/jobs/{job.id}")).json())
+            assert (told.state, told.embedded, told.passages, told.files_done) == ("running", 8, 0, 0)
+            assert await found(client, "line") == []
+            await client.delete(f"/v1/jobs/{job.id}")
+            embedder.left = 100
+            await client.post(f"/v1/jobs/{job.id}/run")
+            told = await done(client, job.id)
+            assert (told.embedded, told.passages, told.files_done) == (10, 10, 1)
 
     asyncio.run(scene())
 

@@ -8,7 +8,17 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.server.library import HeldEmbedder, a_library, done, empty_index, ended, found, listed, sent
+from tests.server.library import (
+    CountedEmbedder,
+    HeldEmbedder,
+    a_library,
+    done,
+    empty_index,
+    ended,
+    found,
+    listed,
+    sent,
+)
 from tests.server.support import a_service, in_process
 
 from responsa import Settings
@@ -117,22 +127,6 @@ def test_all_documents_of_an_index_are_indexed_anew_a_few_at_a_time(
             assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "unknown_index")
 
     asyncio.run(scene())
-
-
-class CountedEmbedder(BagOfWordsEmbedder):
-    """Embeds so many batches, then never again."""
-
-    def __init__(self, batches: int) -> None:
-        super().__init__()
-        self.left = batches
-        self.held = asyncio.Event()
-
-    async def aget_text_embedding_batch(self, texts: Any) -> Any:
-        if not self.left:
-            self.held.set()
-            await asyncio.Event().wait()
-        self.left -= 1
-        return await super().aget_text_embedding_batch(texts)
 
 
 def test_a_job_that_broke_off_goes_on_behind_what_it_has_indexed_anew(

@@ -61,7 +61,7 @@ class ProgressView:
         terminal, reading = self._terminal, self._reading
         parts = [
             terminal.text("progress_files", done=len(reading.files), total=reading.total_files),
-            terminal.text("progress_rate", passages=progress.passages, rate=f"{progress.rate:.1f}"),
+            terminal.text("progress_rate", passages=progress.embedded, rate=f"{progress.rate:.1f}"),
         ]
         done = reading.done_bytes
         if 0 < done < reading.total_bytes:

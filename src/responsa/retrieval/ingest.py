@@ -62,7 +62,8 @@ def ingest_steps(
 ) -> IngestSteps:
     """Go through documents and say what to embed and write; changed ones replace what is stored, equal ones are passed.
 
-    Only the documents of one write are held at a time. Progress is told of what was written, never of what will be.
+    Only the documents of one write are held at a time. Progress is told after each write, and within a document that
+    takes several batches after each of them.
 
     Args:
         documents: The documents; read as they are needed.
@@ -107,6 +108,7 @@ class _Ingest:
         self._n_cut = 0
         self._embedded: list[StoredDocument] = []
         self._n_embedded = 0
+        self._n_vectors = 0
         self._told = -1
 
     def take(self, doc_id: str, content_hash: str, nodes: list[TextNode]) -> _Steps:
@@ -147,7 +149,11 @@ class _Ingest:
         texts = [node.get_content(MetadataMode.EMBED) for _, _, nodes in self._cut for node in nodes]
         vectors: list[array[float]] = []
         for start in range(0, len(texts), self._batch_size):
-            vectors += (yield Embed(texts[start : start + self._batch_size])) or ()
+            if start:
+                yield self._progress()
+            made = (yield Embed(texts[start : start + self._batch_size])) or ()
+            vectors += made
+            self._n_vectors += len(made)
         remaining = iter(vectors)
         self._embedded += [
             StoredDocument(doc_id, content_hash, nodes, [next(remaining) for _ in nodes])
@@ -159,7 +165,10 @@ class _Ingest:
     def _progress(self) -> IngestProgress:
         self.report = replace(self.report, seconds=self._clock() - self._start)
         self._told = self.report.documents
-        return IngestProgress(self._told, self.total, self.report.unchanged, self.report.passages, self.report.seconds)
+        report = self.report
+        return IngestProgress(
+            self._told, self.total, report.unchanged, report.passages, self._n_vectors, report.seconds
+        )
 
 
 def _passages(document: Document, transformations: Sequence[Transformation]) -> list[TextNode]:

@@ -10,13 +10,14 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class IngestProgress:
-    """What an ingest has done so far; all of it is stored.
+    """What an ingest has done so far; all of it is stored but for what is only embedded.
 
     Args:
         documents_done: Documents stored or found unchanged.
         documents_total: Documents there are; None where the source does not say.
         unchanged: Of those done, how many were stored before.
         passages: Passages stored.
+        embedded: Passages embedded; those of a document are stored together, once all of them are.
         seconds: The time taken.
     """
 
@@ -24,12 +25,13 @@ class IngestProgress:
     documents_total: int | None
     unchanged: int
     passages: int
+    embedded: int
     seconds: float
 
     @property
     def rate(self) -> float:
-        """Passages stored a second."""
-        return self.passages / self.seconds if self.seconds > 0 else 0.0
+        """Passages embedded a second."""
+        return self.embedded / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
@@ -75,7 +77,7 @@ def print_progress(progress: IngestProgress) -> None:
     left = progress.seconds_left
     time_left = "" if left is None else f", {left:.0f} s left"
     sys.stderr.write(
-        f"\r{progress.documents_done}{total} documents, {progress.passages} passages, {progress.rate:.0f}/s{time_left} "
+        f"\r{progress.documents_done}{total} documents, {progress.embedded} passages, {progress.rate:.0f}/s{time_left} "
     )
     if progress.documents_done == progress.documents_total:
         sys.stderr.write("\n")

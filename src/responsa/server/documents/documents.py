@@ -116,7 +116,7 @@ class Documents:
                 progress = _reporting(report, batch, files=start, passages=passages)
                 passages += await self._index(index, batch, progress, force=job.kind == "reindex")
                 skipped += batch.skipped()
-                report(files_done=start + len(these), passages=passages, skipped=tuple(skipped))
+                report(files_done=start + len(these), passages=passages, embedded=passages, skipped=tuple(skipped))
 
     async def _index(
         self, index: VectorStoreIndex, batch: FileBatch, progress: ProgressCallback, *, force: bool
@@ -178,7 +178,11 @@ def _reporting(report: Report, batch: FileBatch, *, files: int, passages: int) -
     """Return what reports how far a batch is, behind what was done before it."""
 
     def progress(step: IngestProgress) -> None:
-        report(files_done=files + batch.files_done(step.documents_done), passages=passages + step.passages)
+        report(
+            files_done=files + batch.files_done(step.documents_done),
+            passages=passages + step.passages,
+            embedded=passages + step.embedded,
+        )
 
     return progress
 

@@ -34,6 +34,7 @@ class Job:
         files_total: How many documents there are, where they are not named.
         files_done: Documents gone through.
         passages: Passages stored.
+        embedded: Passages embedded; those of a document are stored together, once all of them are.
         skipped: Documents that could not be read: `document_id`, `name`, `error`.
         error: What it failed with.
     """
@@ -51,5 +52,6 @@ class Job:
     files_total: int = 0
     files_done: int = 0
     passages: int = 0
+    embedded: int = 0
     skipped: tuple[dict[str, Any], ...] = ()
     error: dict[str, Any] | None = None

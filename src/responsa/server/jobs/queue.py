@@ -123,6 +123,7 @@ class Jobs:
             ended=None,
             files_done=0,
             passages=0,
+            embedded=0,
             skipped=(),
             error=None,
         )

@@ -87,6 +87,9 @@ class JobReply(ReplyModel):
     files_done: int = Field(description="How many of them were gone through.")
     files_total: int = Field(description="How many there are.")
     passages: int = Field(description="Passages stored.")
+    embedded: int = Field(
+        description="Passages embedded; those of a page, an entry or a whole text are stored together."
+    )
     skipped: list[SkippedReply] = Field(description="What could not be read.")
     error: ErrorDetail | None = Field(description="What it failed with.")
     attempts: int = Field(description="How often it was begun.")
