@@ -44,6 +44,19 @@ def test_a_key_is_made_shown_once_listed_and_revoked(responsa: Run, tmp_path: Pa
     assert responsa("keys", "add", "x", "--scope", "root").code == 2
 
 
+def test_a_key_is_made_with_limits_of_its_own(responsa: Run, tmp_path: Path) -> None:
+    place = ("--data-dir", "place")
+    assert responsa("keys", "add", "anna", "--limit", "60/minute", "--limit", " 1000/day", *place).code == 0
+    assert responsa("keys", "add", "ben", *place).code == 0
+    assert "60/minute, 1000/day" in responsa("keys", "list", *place).out
+    listed = json.loads(responsa("keys", "list", "--json", *place).out)["keys"]
+    assert [key["limits"] for key in listed] == [["60/minute", "1000/day"], []]
+    refused = responsa("keys", "add", "carl", "--limit", "10/week", *place)
+    assert refused.code == 2
+    assert "10/week" in refused.err
+    assert len(KeyStore(tmp_path / "place" / "keys.json").list()) == 2
+
+
 def test_the_settings_shown_are_a_settings_file_and_hold_no_secret(
     responsa: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -76,6 +76,36 @@ def test_a_window_moves_with_every_request(
     assert taken(held, clock, script) == waits
 
 
+def test_a_key_with_limits_of_its_own_is_held_to_those_alone(tmp_path: Path) -> None:
+    async def scene() -> None:
+        clock = Clock()
+        limits = RateLimits(tmp_path / "limits.db", [Limit(1, 1)], clock=clock)
+        own = [Limit(2, 86_400), Limit(1, 60)]
+        start = clock.now
+        for second, key, held_to, wait in (
+            (0, "anna", own, 0),
+            (0.5, "ben", [], 0),
+            (0.6, "ben", [], 1),
+            (1, "anna", own, 59),
+            (70, "anna", own, 0),
+            (80_000, "ben", [], 0),  # counts of a longer window outlast the requests of others
+            (80_000, "anna", own, 6_400),
+            (86_401, "anna", own, 0),
+            (86_470, "anna", own, 0),
+            (86_480, "anna", own, 86_321),
+        ):
+            clock.now = start + second
+            if not wait:
+                await limits.take(key, held_to)
+                continue
+            with pytest.raises(TooManyRequests) as refused:
+                await limits.take(key, held_to)
+            assert refused.value.retry_after == wait
+        await limits.aclose()
+
+    asyncio.run(scene())
+
+
 WORKER = """
 import asyncio, sys
 from pathlib import Path
@@ -83,13 +113,16 @@ from responsa.schema.errors import TooManyRequests
 from responsa.server.security.limits import Limit, RateLimits
 
 async def work():
-    limits = RateLimits(Path(sys.argv[1]), [Limit(100, 86400)])
+    shared, own = [Limit(100, 86400)], []
+    if sys.argv[2] == "own":
+        shared, own = [Limit(1, 1)], shared
+    limits = RateLimits(Path(sys.argv[1]), shared)
     print("ready", flush=True)
     sys.stdin.readline()
     let_in = 0
     for _ in range(90):
         try:
-            await limits.take("anna")
+            await limits.take("anna", own)
             let_in += 1
         except TooManyRequests:
             pass
@@ -100,8 +133,9 @@ asyncio.run(work())
 """
 
 
-def test_processes_count_together_and_lose_no_count(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", WORKER, str(tmp_path / "limits.db")]
+@pytest.mark.parametrize("whose", ["shared", "own"])
+def test_processes_count_together_and_lose_no_count(tmp_path: Path, whose: str) -> None:
+    command = [sys.executable, "-c", WORKER, str(tmp_path / "limits.db"), whose]
     workers = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for worker in workers:
         assert worker.stdout is not None
@@ -140,6 +174,24 @@ def test_a_key_at_its_limit_is_told_when_to_come_again_and_may_still_stop_what_r
             answer = f"/v1/answers/{replies[0].json()['answer_id']}"
             assert (await one.get(f"{answer}/events", headers=headers[0])).status_code == 200
             assert (await one.delete(answer, headers=headers[0])).status_code == 200
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("limits", ["2/hour", ""])
+def test_a_keys_own_limits_stand_in_place_of_the_settings(tmp_path: Path, limits: str) -> None:
+    async def scene() -> None:
+        service = a_service(tmp_path, no_auth=False, limits=limits)
+        keys = [service.keys.add(name, limits=own)[1] for name, own in (("anna", ["1/hour"]), ("ben", ["3/hour"]))]
+        async with in_process(service) as client:
+            for key, allowed in zip(keys, (1, 3), strict=True):
+                headers = {"Authorization": f"Bearer {key}"}
+                for _ in range(allowed):
+                    assert (await client.post("/v1/answer", json=QUESTION, headers=headers)).status_code == 200
+                refused = await client.post("/v1/answer", json=QUESTION, headers=headers)
+                assert refused.status_code == 429
+                assert refused.json()["error"]["details"]["limit"] == allowed
+                assert 3590 <= int(refused.headers["retry-after"]) <= 3600
 
     asyncio.run(scene())
 

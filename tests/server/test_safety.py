@@ -8,6 +8,7 @@ import os
 import stat
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,8 +86,22 @@ def test_a_file_of_keys_holds_no_key_and_is_its_owners_alone(tmp_path: Path) -> 
         KeyStore(path).revoke("nothing")
 
 
+def test_a_file_of_keys_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    key, text = KeyStore(path).add("anna", limits=["1/day"])
+    entries = json.loads(path.read_text())
+    del entries[0]["limits"]
+    path.write_text(json.dumps(entries))
+    assert KeyStore(path).verify(text) == replace(key, limits=())
+
+
 @pytest.mark.parametrize(
-    "content", ["", "{", "{}", "[1]", '[{"key_id": "a"}]', "\udcff".encode("utf-8", "surrogateescape")]
+    "content",
+    [
+        *("", "{", "{}", "[1]", '["scopes"]', '[{"key_id": "a"}]', "\udcff".encode("utf-8", "surrogateescape")),
+        '[{"key_id": "a", "name": "", "scopes": ["read"], "digest": "", "created": 0, "limits": ["often"]}]',
+        '[{"key_id": "a", "name": "", "scopes": ["read"], "digest": "", "created": 0, "limits": 7}]',
+    ],
 )
 def test_a_damaged_file_of_keys_lets_nobody_in(tmp_path: Path, content: str | bytes) -> None:
     path = tmp_path / "keys.json"

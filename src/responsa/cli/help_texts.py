@@ -56,6 +56,8 @@ HELP_TEXTS: Final[dict[str, str]] = {
     "responsa keys add": "创建密钥并显示一次；只保存它的哈希值。",
     "responsa keys add name": "密钥属于谁，或用于什么。",
     "responsa keys add scope": "密钥的权限：read、write 或 admin，后者包含前者；可多次给出。",
+    "responsa keys add limit": "密钥的提问频率，如 60/minute，代替设置中的限额"
+    "（second、minute、hour、day）；可多次给出。",
     "responsa keys list": "列出密钥。",
     "responsa keys revoke": "不再接受某个密钥。",
     "responsa keys revoke key_id": "密钥的 id，见 responsa keys list。",

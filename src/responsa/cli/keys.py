@@ -29,6 +29,15 @@ def add(
             show_default="read",
         ),
     ] = None,
+    limit: Annotated[
+        list[str] | None,
+        Option(
+            "--limit",
+            metavar="NUMBER/UNIT",
+            help="How often the key may ask, such as 60/minute, in place of what the settings say (second, minute, "
+            "hour, day); may be given several times.",
+        ),
+    ] = None,
     as_json: AsJson = False,
     data_dir: DataDir = None,
     settings: SettingsFile = None,
@@ -38,7 +47,7 @@ def add(
 
     terminal: Terminal = context.obj
     terminal.as_json = as_json
-    key, text = _store(data_dir, settings).add(name, scope or ["read"])
+    key, text = _store(data_dir, settings).add(name, scope or ["read"], limit or [])
     if as_json:
         json_view.write({**_shown(key), "key": text})
         return 0
@@ -60,7 +69,13 @@ def list_keys(
     if as_json:
         json_view.write({"keys": [_shown(key) for key in keys]})
         return 0
-    rows = [[key.key_id, key.name, ", ".join(key.scopes), _day(key.created), _day(key.revoked)] for key in keys]
+    rows = [
+        [
+            *(key.key_id, key.name, ", ".join(key.scopes), ", ".join(key.limits)),
+            *(_day(key.created), _day(key.revoked)),
+        ]
+        for key in keys
+    ]
     terminal.write(table(terminal.text("keys_header").split("|"), rows))
     return 0
 
@@ -90,6 +105,7 @@ def _shown(key: ApiKey) -> dict[str, object]:
         "id": key.key_id,
         "name": key.name,
         "scopes": list(key.scopes),
+        "limits": list(key.limits),
         "created": key.created,
         "revoked": key.revoked,
     }

@@ -64,7 +64,8 @@ class ServerSettings(BaseSettings):
     max_body_bytes: int = Field(4_000_000, ge=1024, description="The most bytes of a request's body.")
     limits: Annotated[tuple[str, ...], NoDecode] = Field(
         ("120/minute", "3000/hour"),
-        description="How often each key may ask, as NUMBER/UNIT, several separated by commas; empty for no limit.",
+        description="How often each key may ask that has no limits of its own, as NUMBER/UNIT, several separated by "
+        "commas; empty for no limit.",
     )
     openai_footnotes: bool = Field(
         False, description="List the cited sources under the answers of /v1/chat/completions."

@@ -13,6 +13,7 @@ from responsa.schema.errors import KeyNotAccepted, ScopeMissing
 
 from ..service import service_of
 from .keys import ApiKey, Scope
+from .limits import Limit
 
 # What asks or changes something. Reading, resuming and stopping an answer stay possible for a key that is at its limit.
 _COUNTED: Final = frozenset(["POST", "PUT", "PATCH"])
@@ -58,7 +59,7 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         if not key.allows(scope):
             raise ScopeMissing(scope.value)
         if request.method in _COUNTED:
-            await service.limits.take(key.key_id)
+            await service.limits.take(key.key_id, [Limit.parse(text) for text in key.limits])
         request.state.key_id = key.key_id  # for the log
         return Caller(key.key_id, key)
 

@@ -17,6 +17,8 @@ from typing import Any, Final
 from responsa.memory.chat_stores.file_lock import file_lock
 from responsa.schema.errors import InvalidOption, KeyNotFound, KeysDamaged
 
+from .limits import Limit
+
 PREFIX: Final = "rsp"
 
 
@@ -42,6 +44,7 @@ class ApiKey:
         digest: The SHA-256 of its secret, in hexadecimal.
         created: When it was made, in seconds since 1970.
         revoked: When it was revoked, or None.
+        limits: How often it may ask, each as `60/minute`; none for what the service's settings say.
     """
 
     key_id: str
@@ -50,6 +53,7 @@ class ApiKey:
     digest: str
     created: float
     revoked: float | None = None
+    limits: tuple[str, ...] = ()
 
     def allows(self, scope: Scope) -> bool:
         """Tell whether the key may be used for what `scope` covers."""
@@ -70,11 +74,16 @@ class KeyStore:
         self._seen: tuple[int, int, int] | None = None
         self._keys: dict[str, ApiKey] = {}
 
-    def add(self, name: str, scopes: Iterable[str] = (Scope.READ,)) -> tuple[ApiKey, str]:
+    def add(self, name: str, scopes: Iterable[str] = (Scope.READ,), limits: Iterable[str] = ()) -> tuple[ApiKey, str]:
         """Make a key; return it and its text, which is not kept.
 
+        Args:
+            name: Whose it is, or what it is for.
+            scopes: What it may be used for.
+            limits: How often it may ask, each as `60/minute`; none for what the service's settings say.
+
         Raises:
-            InvalidOption: A scope is not one.
+            InvalidOption: A scope or a limit is not one.
             KeysDamaged: The file cannot be read or written.
         """
         known = {scope.value for scope in Scope}
@@ -83,7 +92,8 @@ class KeyStore:
                 raise InvalidOption("scope", scope, ", ".join(known))
         key_id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
         wanted = tuple(scope for scope in Scope if scope in set(scopes))
-        key = ApiKey(key_id, name, wanted, _digest(secret), time.time())
+        held_to = tuple(str(Limit.parse(text)) for text in limits)
+        key = ApiKey(key_id, name, wanted, _digest(secret), time.time(), limits=held_to)
         self._change({key_id: key})
         return key, f"{PREFIX}_{key_id}_{secret}"
 
@@ -164,9 +174,16 @@ def _digest(secret: str) -> str:
 def _read(path: Path) -> dict[str, ApiKey]:
     try:
         entries: Any = json.loads(path.read_text("utf-8"))
-        keys = [ApiKey(**{**entry, "scopes": tuple(map(Scope, entry["scopes"]))}) for entry in entries]
+        keys = [_key(entry) for entry in entries]
     except OSError as error:
         raise KeysDamaged(str(path), error.strerror or str(error)) from error
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, InvalidOption) as error:
         raise KeysDamaged(str(path), "it is not a list of keys") from error
     return {key.key_id: key for key in keys}
+
+
+def _key(entry: dict[str, Any]) -> ApiKey:
+    """Return a key as the file has it; files of earlier versions say nothing of limits."""
+    scopes = tuple(map(Scope, entry["scopes"]))
+    limits = tuple(str(Limit.parse(str(text))) for text in entry.get("limits", ()))
+    return ApiKey(**{**entry, "scopes": scopes, "limits": limits})

@@ -18,6 +18,7 @@ from responsa.memory.chat_stores.file_lock import file_lock
 from responsa.schema.errors import InvalidOption, LimitsUnavailable, TooManyRequests
 
 UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
+_NAMES: Final = {seconds: name for name, seconds in UNITS.items()}
 _LIMIT: Final = re.compile(r"([1-9]\d{0,8})/(\w+)", re.ASCII)
 
 # The counts of the last moment may be lost when the machine fails, but never when a process does.
@@ -31,6 +32,8 @@ _MADE: Final = """
 
 # How long a process waits for another one's count, in seconds.
 _PATIENCE: Final = 5.0
+# No window is longer, whichever key's and whichever process's settings it comes from.
+_LONGEST: Final = max(UNITS.values())
 # A clock that was set back leaves counts that would hold until it has caught up.
 _CLOCK_TOLERANCE: Final = 1.0
 
@@ -46,6 +49,9 @@ class Limit:
 
     count: int
     seconds: int
+
+    def __str__(self) -> str:
+        return f"{self.count}/{_NAMES.get(self.seconds, f'{self.seconds} seconds')}"
 
     @classmethod
     def parse(cls, text: str) -> Limit:
@@ -68,51 +74,58 @@ class RateLimits:
 
     Args:
         path: The file; made when the first request is counted.
-        limits: What each key is held to; none counts nothing.
+        limits: What keys are held to that have no limits of their own; none counts nothing.
         clock: Returns the seconds since 1970.
     """
 
     def __init__(self, path: Path, limits: Sequence[Limit], *, clock: Callable[[], float] = time.time) -> None:
         self._path = path
         self._limits = tuple(limits)
-        self._longest = max((limit.seconds for limit in limits), default=0)
         self._clock = clock
         self._connection: sqlite3.Connection | None = None
         # The connection lives in one thread, which may wait for other processes while the loop goes on.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="limits")
 
-    async def take(self, key_id: str) -> None:
+    async def take(self, key_id: str, limits: Sequence[Limit] = ()) -> None:
         """Count a request of a key.
+
+        Args:
+            key_id: The key.
+            limits: What it is held to in place of what all are.
 
         Raises:
             TooManyRequests: The key has made as many as it may; nothing is counted.
             LimitsUnavailable: The file cannot be used.
         """
-        if self._limits:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._take, key_id)
+        held_to = tuple(limits) or self._limits
+        if held_to:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._take, key_id, held_to)
 
     async def aclose(self) -> None:
         """Close the file."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
         self._thread.shutdown(wait=False)
 
-    def _take(self, key_id: str) -> None:
+    def _take(self, key_id: str, limits: Sequence[Limit]) -> None:
         try:
             connection = self._connection = self._connection or self._open()
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
-                refused = self._count(connection, key_id)
+                refused = self._count(connection, key_id, limits)
         except (sqlite3.Error, OSError) as error:
             raise LimitsUnavailable(str(self._path), str(error)) from error
         if refused is not None:
             raise refused
 
-    def _count(self, connection: sqlite3.Connection, key_id: str) -> TooManyRequests | None:
+    def _count(self, connection: sqlite3.Connection, key_id: str, limits: Sequence[Limit]) -> TooManyRequests | None:
         now = self._clock()
+        longest = max(limit.seconds for limit in limits)
+        # Of other keys only what no window can hold: theirs may be longer than this one's.
         connection.execute(
-            "DELETE FROM requests WHERE at <= ? OR at > ?", (now - self._longest, now + _CLOCK_TOLERANCE)
+            "DELETE FROM requests WHERE (key = ? AND at <= ?) OR at <= ? OR at > ?",
+            (key_id, now - longest, now - _LONGEST, now + _CLOCK_TOLERANCE),
         )
-        refused = [error for limit in self._limits if (error := _over(connection, key_id, limit, now)) is not None]
+        refused = [error for limit in limits if (error := _over(connection, key_id, limit, now)) is not None]
         if refused:
             return max(refused, key=lambda error: error.retry_after)
         connection.execute("INSERT INTO requests VALUES (?, ?)", (key_id, now))
