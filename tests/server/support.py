@@ -94,9 +94,11 @@ async def in_process(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 @asynccontextmanager
-async def on_a_socket(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client that talks to a real server in this event loop."""
+async def on_a_socket(service: Service, *, send_buffer: int | None = None) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client that talks to a real server in this event loop, whose system keeps so many bytes to be sent."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        if send_buffer is not None:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         server = uvicorn.Server(server_config(service))
         serving = asyncio.ensure_future(server.serve([listener]))
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"

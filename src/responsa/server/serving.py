@@ -13,6 +13,7 @@ from .app import create_app
 from .binding import check_binding
 from .operation.draining import DrainingServer
 from .operation.logs import logging_to_stderr
+from .operation.stalled import watched_connections
 from .service import Service
 
 
@@ -47,6 +48,7 @@ def server_config(service: Service) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         ws="none",
+        http=watched_connections(service.settings.stalled_seconds),
         loop="asyncio",  # uvloop's sockets cannot be shut down, which is how a call's deadline ends a read
     )
 

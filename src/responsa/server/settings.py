@@ -76,6 +76,9 @@ class ServerSettings(BaseSettings):
     )
     max_waiting: int = Field(64, ge=0, description="Questions that may wait for their turn.")
     heartbeat_seconds: float = Field(10.0, gt=0, description="The longest silence of an event stream.")
+    stalled_seconds: float = Field(
+        60.0, gt=0, description="How long a client may take nothing of its reply before its connection is cut."
+    )
     grace_seconds: float = Field(15.0, ge=0, description="How long an answer goes on that nobody listens to.")
     keep_seconds: float = Field(120.0, ge=0, description="How long the events of a finished answer are kept.")
     max_answers: int = Field(1000, ge=1, description="The most answers whose events are kept.")

@@ -2,6 +2,7 @@
 
 - `requests.py`: the id, the log's line and the numbers of each request; `logs.py`: the log as JSON, without secrets.
 - `metrics.py`: the numbers, for Prometheus.
+- `stalled.py`: clients that stop reading, and whose connections are cut.
 - `draining.py`: the end: streams finish within a limit, the others are told.
 """
 
