@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,13 +20,20 @@ SCRIPT = Path(__file__).with_name("killed_service.py")
 @contextmanager
 def serving(directory: Path, hold: str = "none") -> Iterator[httpx2.Client]:
     """A client of a service in a process of its own, which is killed at the end."""
+    with running(directory, hold) as (client, _):
+        yield client
+
+
+@contextmanager
+def running(directory: Path, hold: str) -> Iterator[tuple[httpx2.Client, subprocess.Popen[str]]]:
+    """The same, and the process."""
     process = subprocess.Popen(
         [sys.executable, str(SCRIPT), str(directory), hold], stdout=subprocess.PIPE, text=True, env=os.environ
     )
     assert process.stdout is not None
     try:
         with httpx2.Client(base_url=process.stdout.readline().strip(), timeout=60) as client:
-            yield client
+            yield client, process
     finally:
         process.kill()
         process.wait()
@@ -85,3 +93,35 @@ def test_an_answer_that_was_killed_keeps_its_question_and_what_was_read_of_it(tm
         messages = client.get(f"/v1/sessions/{session}").json()["messages"]
         assert [one["content"] for one in messages] == ["Count.", "One two three."]
         assert [one["text"] for one in messages[1]["earlier"]] == ["One two three "]
+
+
+def test_a_message_that_waited_when_the_service_was_killed_is_kept_and_answered_when_asked_again(
+    tmp_path: Path,
+) -> None:
+    first, second = ({"question": text, "mode": "generation"} for text in ("Count.", "And on?"))
+    with running(tmp_path, "model") as (client, process), ThreadPoolExecutor(2) as pool:
+        session = client.post("/v1/sessions", json={}).json()["id"]
+        path = f"/v1/sessions/{session}/messages"
+        asked = [pool.submit(client.post, path, json=first)]
+        while len(messages := client.get(f"/v1/sessions/{session}").json()["messages"]) < 2:
+            assert not asked[0].done()
+            time.sleep(0.01)
+        asked.append(pool.submit(client.post, path, json=second))
+        while len(messages) < 3:
+            assert not asked[1].done()
+            time.sleep(0.01)
+            messages = client.get(f"/v1/sessions/{session}").json()["messages"]
+        assert (messages[2]["content"], messages[2]["status"]) == ("And on?", "partial")
+        waiting = messages[2]["id"]
+        process.kill()
+        for one in asked:
+            assert isinstance(one.exception(60), httpx2.TransportError)
+    with serving(tmp_path) as client:
+        messages = client.get(f"/v1/sessions/{session}").json()["messages"]
+        assert [(one["content"], one["status"], one["reason"]) for one in messages[::2]] == [
+            ("Count.", "complete", ""),
+            ("And on?", "interrupted", "process_ended"),
+        ]
+        assert client.post(path, json=second).json()["message_id"] == waiting
+        messages = client.get(f"/v1/sessions/{session}").json()["messages"]
+        assert [one["content"] for one in messages[2:]] == ["And on?", "One two three."]

@@ -15,6 +15,7 @@ from responsa.settings import Settings
 from .chat_stores.simple_chat_store import SimpleChatStore
 from .insertion import InsertMethod
 from .memory_blocks.base import BaseMemoryBlock
+from .queued import QueuedMessage, queue_message
 from .recalling import Policy, recall, sends_reasoning
 from .store_steps import added, listed
 from .turns import Turn, open_turn, recovered
@@ -148,12 +149,23 @@ class Memory:
         """Store messages and return their identities, as a program. A plan of it would store them too."""
         return (yield from added(self.chat_store, self.session_id, messages))
 
-    def open_turn(self, message: ChatMessage) -> Program[Turn]:
+    def queue_message(self, message: ChatMessage) -> Program[QueuedMessage | None]:
+        """Store a user's message whose turn is to come, as a program; None where the last turn asks it already.
+
+        It is left out of what is recalled until its turn is opened with it.
+        """
+        return (yield from queue_message(self.chat_store, self.session_id, message))
+
+    def open_turn(self, message: ChatMessage, queued: QueuedMessage | None = None) -> Program[Turn]:
         """Store a user's message and begin its answer, as a program; see `begin_turn`.
 
         A plan of it would store the message too.
+
+        Args:
+            message: The message.
+            queued: The message as it was stored before its turn came.
         """
-        return (yield from open_turn(self.chat_store, self.session_id, message))
+        return (yield from open_turn(self.chat_store, self.session_id, message, queued))
 
     def begin_turn(self, message: ChatMessage) -> Turn:
         """Store a user's message, and begin its answer as an empty partial one.

@@ -6,8 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any, Final
 
 from responsa.programs.effects import Perform, Program, perform
 from responsa.schema.errors import ChatStoreFault, InvalidOption
@@ -17,14 +16,14 @@ from responsa.schema.stored import StoredMessage
 
 from .chat_stores.serialization import plain
 from .store_steps import added, listed, replaced
-from .writers import is_gone, is_of_this_process, new_writer
+from .writers import is_gone, is_of_this_process, is_open, keep_open, new_writer
+
+if TYPE_CHECKING:
+    from .queued import QueuedMessage
 
 FLUSH_SECONDS: Final = 0.5  # text is delivered between flushes too: what a crash loses stays under one second
 CLOSED: Final = "closed"
 PROCESS_ENDED: Final = "process_ended"
-
-# Turns of this process, by their writer, for as long as anyone can still go on with them.
-_open_here: Final[WeakValueDictionary[str, Turn]] = WeakValueDictionary()
 
 
 class Turn:
@@ -52,14 +51,14 @@ class Turn:
     ) -> None:
         self.session_id = session_id
         self.user = user
-        self._store = store
+        self.store = store
         self._answer = answer
         self._clock = clock
         self._texts: list[str] = []
         self._reasonings: list[str] = []
         self._flushed = clock()
         self._ended = False
-        _open_here[answer.writer] = self
+        keep_open(answer.writer, self)
 
     @property
     def answer(self) -> StoredMessage:
@@ -75,7 +74,7 @@ class Turn:
         """Take a piece that was delivered; every half second what there is so far is stored."""
         if (due := self._take(text, reasoning)) is not None:
             try:
-                self._store.replace_message(self.session_id, due, expected="partial")
+                self.store.replace_message(self.session_id, due, expected="partial")
             except ChatStoreFault:
                 return  # the next flush writes it all again, and the end raises what still fails
 
@@ -83,7 +82,7 @@ class Turn:
         """Take a piece without blocking; see `delta`."""
         if (due := self._take(text, reasoning)) is not None:
             try:
-                await self._store.areplace_message(self.session_id, due, expected="partial")
+                await self.store.areplace_message(self.session_id, due, expected="partial")
             except ChatStoreFault:
                 return  # as in `delta`
 
@@ -174,7 +173,7 @@ class Turn:
             return
         before, self._answer, self._ended = self._answer, last, True
         try:
-            self._store.replace_message(self.session_id, last)
+            self.store.replace_message(self.session_id, last)
         except BaseException:  # Ctrl-C too: what is not stored has not ended
             self._answer, self._ended = before, False
             raise
@@ -183,7 +182,7 @@ class Turn:
         if self._ended:
             return
         before, self._answer, self._ended = self._answer, last, True
-        writing = asyncio.ensure_future(self._store.areplace_message(self.session_id, last))
+        writing = asyncio.ensure_future(self.store.areplace_message(self.session_id, last))
         try:
             await asyncio.shield(writing)  # a task that is cancelled here still stores how its answer ended
         except ChatStoreFault:
@@ -191,19 +190,33 @@ class Turn:
             raise
 
 
-def open_turn(store: ChatStore, session_id: str, message: ChatMessage) -> Program[Turn]:
+def open_turn(
+    store: ChatStore, session_id: str, message: ChatMessage, queued: QueuedMessage | None = None
+) -> Program[Turn]:
     """Store a user's message and begin its answer.
 
     The same message again after an answer that broke off, or that never began, is a retry: it goes on with that turn,
     and the text that had been delivered is kept in the new answer's `extra["earlier"]`.
+
+    Args:
+        store: Where it is written.
+        session_id: The session.
+        message: The message.
+        queued: The message as it was stored before its turn came.
     """
     messages = yield from recovered(store, session_id)
-    retried = yield from _retried(store, session_id, messages, message)
-    if retried is not None:
-        return retried
-    user = StoredMessage(message)
-    turn = Turn(store, session_id, user, _begun(user))
-    yield from added(store, session_id, (user, turn.answer))
+    turn: Turn | None = None
+    if queued is not None:
+        # It may have been removed meanwhile, or changed.
+        waiting = (one for one in messages if one.id == queued.id and one.status != "complete")
+        if (asked := next(waiting, None)) is not None:
+            turn = yield from _answering(store, session_id, asked)
+    if turn is None:
+        turn = yield from _retried(store, session_id, messages, message)
+    if turn is None:
+        user = StoredMessage(message)
+        turn = Turn(store, session_id, user, _begun(user))
+        yield from added(store, session_id, (user, turn.answer))
     return turn
 
 
@@ -222,7 +235,7 @@ def recovered(store: ChatStore, session_id: str) -> Program[list[StoredMessage]]
 def _left_because(partial: StoredMessage) -> Program[str]:
     """Return why nobody goes on with a partial message; empty where somebody may."""
     if is_of_this_process(partial.writer):
-        return "" if partial.writer in _open_here else CLOSED
+        return "" if is_open(partial.writer) else CLOSED
     asked = partial.writer, partial.created, time.time()
     gone = yield from perform(Perform("writer", lambda: is_gone(*asked), lambda: asyncio.to_thread(is_gone, *asked)))
     return PROCESS_ENDED if gone else ""
@@ -241,18 +254,37 @@ def _retried(
     if not messages:
         return None
     last = messages[-1]
-    if last.message == message and last.status == "complete":
-        turn = Turn(store, session_id, last, _begun(last, id=f"{last.id}.answer"))
-        try:
-            yield from added(store, session_id, (turn.answer,))
-        except InvalidOption:
-            return None
-        return turn
-    user = next((one for one in messages if one.id == last.turn), None)
-    if last.status != "interrupted" or user is None or user.message != message:
+    if last.message == message and last.status != "partial":
+        return (yield from _answering(store, session_id, last))
+    asked = next((one for one in messages if one.id == last.turn), None)
+    if last.status != "interrupted" or asked is None or asked.message != message:
         return None
-    turn = Turn(store, session_id, user, _begun(user, id=last.id, extra=_earlier(last)))
-    return turn if (yield from replaced(store, session_id, turn.answer, "interrupted")) else None
+    turn = Turn(store, session_id, _whole(asked), _begun(asked, id=last.id, extra=_earlier(last)))
+    if not (yield from replaced(store, session_id, turn.answer, "interrupted")):
+        return None
+    yield from _has_begun(turn, asked)
+    return turn
+
+
+def _answering(store: ChatStore, session_id: str, asked: StoredMessage) -> Program[Turn | None]:
+    """Begin the answer to a message that has none; None where another process was quicker."""
+    turn = Turn(store, session_id, _whole(asked), _begun(asked, id=f"{asked.id}.answer"))
+    try:
+        yield from added(store, session_id, (turn.answer,))
+    except InvalidOption:
+        return None
+    yield from _has_begun(turn, asked)
+    return turn
+
+
+def _has_begun(turn: Turn, asked: StoredMessage) -> Program[None]:
+    """Mark a message as one whose turn has come: only now, so that nobody recalls it without its answer."""
+    if asked.status != "complete":
+        yield from replaced(turn.store, turn.session_id, turn.user, asked.status)
+
+
+def _whole(asked: StoredMessage) -> StoredMessage:
+    return replace(asked, status="complete", reason="", writer="")
 
 
 def _earlier(broken: StoredMessage) -> dict[str, Any]:

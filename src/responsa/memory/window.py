@@ -22,8 +22,8 @@ class TurnOfTalk:
 
     Args:
         messages: Its messages, in order, as they are stored.
-        open: Whether it is still being written.
-        empty: Whether its answer broke off before there was any text.
+        open: Whether it is still being written, or waits to be answered.
+        empty: Whether it came to nothing: it was never answered, or its answer broke off before there was any text.
     """
 
     messages: tuple[StoredMessage, ...]
@@ -47,14 +47,17 @@ def turns_of_talk(messages: Sequence[StoredMessage]) -> list[TurnOfTalk]:
         TurnOfTalk(
             tuple(turn),
             any(message.status == "partial" for message in turn),
-            any(message.status == "interrupted" and not _says_something(message) for message in turn),
+            any(message.status == "interrupted" and not _came_to_something(message) for message in turn),
         )
         for turn in turns_of(message for message in messages if message.role is not MessageRole.SYSTEM)
     ]
 
 
-def _says_something(message: StoredMessage) -> bool:
-    return bool(message.content.strip()) or any(isinstance(block, ImageBlock) for block in message.message.blocks)
+def _came_to_something(broken: StoredMessage) -> bool:
+    """Tell whether a message that was interrupted says something; a question then was never answered."""
+    if broken.role is MessageRole.USER:
+        return False
+    return bool(broken.content.strip()) or any(isinstance(block, ImageBlock) for block in broken.message.blocks)
 
 
 def weigh(messages: Sequence[ChatMessage]) -> Program[list[int]]:

@@ -7,11 +7,14 @@ import platform
 from itertools import count
 from pathlib import Path
 from typing import Final
+from weakref import WeakValueDictionary
 
 GIVEN_UP_AFTER: Final = 3600.0  # seconds: a partial message from another machine that is older was left by a dead one
 
 
 _numbers = count()
+# Who of this process still writes, by the writer's name, for as long as anyone can go on with it.
+_open_here: Final[WeakValueDictionary[str, object]] = WeakValueDictionary()
 
 
 def new_writer() -> str:
@@ -22,6 +25,16 @@ def new_writer() -> str:
 def is_of_this_process(writer: str) -> bool:
     """Tell whether `new_writer` made this name in this process."""
     return writer.rpartition("/")[0] == _process
+
+
+def keep_open(writer: str, holder: object) -> None:
+    """Note that a writer of this process writes for as long as `holder` is there."""
+    _open_here[writer] = holder
+
+
+def is_open(writer: str) -> bool:
+    """Tell whether a writer of this process still writes."""
+    return writer in _open_here
 
 
 def is_gone(writer: str, begun: float, now: float) -> bool:

@@ -28,7 +28,8 @@ class StoredMessage:
         id: Its identity, unique in its session.
         turn: The identity of the message that began its turn: the user's. Empty for a message that stands alone.
             Messages of one turn stand together, whoever else writes to the session meanwhile.
-        status: "complete"; "partial" while it is being written; "interrupted" if it ended before it was whole.
+        status: "complete"; "partial" while it is being written; "interrupted" if it ended before it was whole. A user's
+            message is partial while its turn is to come, and interrupted if that never came.
         reason: Why it was interrupted: "closed", "process_ended", or the error's text.
         reasoning: The model's reasoning; never part of the message.
         created: When it was begun, in seconds since 1970 (UTC).

@@ -72,7 +72,8 @@ class StoredMessageReply(ReplyModel):
     role: Literal["system", "user", "assistant", "tool"] = Field(description="Who speaks.")
     content: str = Field(description="What was said.")
     status: Literal["complete", "partial", "interrupted"] = Field(
-        description="partial while it is being written; interrupted if it ended before it was whole."
+        description="partial while it is being written, or waits for its turn; interrupted if it ended before it was "
+        "whole, or before its turn."
     )
     reason: str = Field(description="Why it was interrupted.")
     reasoning: str = Field(description="The model's reasoning; never part of the answer.")

@@ -38,8 +38,8 @@ Change = Callable[[ChatStore, str], Awaitable[None]]
 async def ask(session_id: SessionId, body: AnswerRequest, request: Request, caller: Reader) -> Response:
     """Answer a message of a session: rewritten for the search where there is a conversation before it, and stored.
 
-    The message is stored before the model is asked. The same message again after an answer that broke off goes on
-    with that turn. Messages of one session are answered one after another.
+    The message is stored before the model is asked, and before it waits for its turn. The same message again after an
+    answer that broke off goes on with that turn. Messages of one session are answered one after another.
     """
     return await _answered(session_id, body, request, caller)
 
@@ -87,14 +87,25 @@ async def _answered(
     memory = SessionMemory(key, chat_store=store, llm=service.llm)
     asked = SessionTurn(turn.question, SessionChatEngine(turn, memory, service.llm), memory, prepare)
     language = language_of(request.scope)
-    place = service.lines.join(key)
+
+    async def joined(others_before: bool) -> bool:
+        """Store the message now if it has to wait; tell whether it, or nothing, is stored."""
+        if change is None and not others_before and not service.runs.admission.is_full:
+            return False
+        if change is None:
+            await sessions.get(caller.key_id, session_id)
+            await memory.aqueue(turn.question)
+        return True
+
+    place = service.lines.join(key, joined)
+    memory.on_begun = place.let_next_join
     run = service.runs.start(
         lambda: service.metrics.watched(turn.synthesizer.mode, asked.events()),
         lambda run_id: SessionWriter(run_id, session_id, turn, language=language, prompts=body.include_prompts),
         owner=caller.key_id,
         language=language,
         asks_model=True,
-        after=place,
+        after=memory.after(place),
     )
     place.answer_id = run.run_id
     return EventStream(run, heartbeat=service.settings.heartbeat_seconds) if body.stream else WholeAnswer(run)

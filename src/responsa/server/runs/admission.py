@@ -37,6 +37,11 @@ class Admission:
         """How many questions wait for their turn."""
         return len(self._waiting)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether a question that comes now has to wait, be it until it is known how many slots there are."""
+        return self._slots is None or self.active + self.waiting >= self._slots
+
     def take(self, on_position: Callable[[int], None]) -> Ticket:
         """Join the queue.
 

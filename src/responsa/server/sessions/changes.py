@@ -30,7 +30,8 @@ async def edited(store: ChatStore, session_key: str, message_id: str, text: str)
     if message is not None and message.content != text:
         extra = {**message.extra, "earlier": [*message.extra.get("earlier", ()), _kept(message, EDITED)]}
         await store.areplace_message(
-            session_key, replace(message, message=ChatMessage(MessageRole.USER, text), extra=extra)
+            session_key,
+            replace(message, message=ChatMessage(MessageRole.USER, text), status="complete", writer="", extra=extra),
         )
 
 
