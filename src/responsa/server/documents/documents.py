@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
@@ -69,7 +70,7 @@ class Documents:
         """
         kept: list[DocumentRecord] = []
         refused: list[ReadingFailed] = []
-        with self._reader() as reader:
+        async with self._reader() as reader:
             for one in sent:
                 try:
                     kept.append(await self._take_in(index, one, reader))
@@ -109,7 +110,7 @@ class Documents:
         held = await _held(index, ids)
         skipped: list[dict[str, object]] = []
         passages = 0
-        with self._reader() as reader:
+        async with self._reader() as reader:
             for start in range(0, len(ids), FILES_AT_A_TIME):
                 these = ids[start : start + FILES_AT_A_TIME]
                 batch = FileBatch(await self._wanted(job, these, held), reader, self._files, held)
@@ -151,8 +152,13 @@ class Documents:
         await self.catalog.remove(gone)
         report(files_done=len(job.documents))
 
-    def _reader(self) -> Reader:
-        return Reader(max_bytes=self._settings.max_upload_bytes, seconds=self._settings.reading_seconds)
+    @asynccontextmanager
+    async def _reader(self) -> AsyncIterator[Reader]:
+        reader = Reader(max_bytes=self._settings.max_upload_bytes, seconds=self._settings.reading_seconds)
+        try:
+            yield reader
+        finally:
+            await asyncio.to_thread(reader.close)
 
 
 def clean_name(name: str) -> str:

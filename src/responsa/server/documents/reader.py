@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from responsa.schema.errors import ReadingFailed
 from responsa.schema.nodes import Document
@@ -24,6 +23,8 @@ _TOO_LONG: Final = "reading it takes too long"
 class Reader:
     """Reads files in a process of its own, begun with the first of them and again after one that ended it.
 
+    Close it, or its process goes on until this one ends.
+
     Args:
         max_bytes: The most bytes a file may have, and unpack to.
         seconds: The longest a file may take.
@@ -34,14 +35,6 @@ class Reader:
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def check(self, path: Path, name: str) -> str:
         """Return a file's media type by its content.
