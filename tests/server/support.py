@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,6 +131,14 @@ def one_event(block: str) -> Sent | None:
         return None
     number = int(fields["id"]) if "id" in fields else None
     return Sent(number, fields["event"], json.loads(fields["data"]))
+
+
+def events_in(response: httpx2.Response) -> Iterator[Sent]:
+    """The events of a stream as they come, to a client that blocks."""
+    buffer = ""
+    for piece in response.iter_text():
+        *blocks, buffer = (buffer + piece).split("\n\n")
+        yield from filter(None, map(one_event, blocks))
 
 
 async def events_of(response: httpx2.Response) -> AsyncIterator[Sent]:

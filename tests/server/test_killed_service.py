@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
-from tests.server.support import one_event
+from tests.server.support import events_in
 
 SCRIPT = Path(__file__).with_name("killed_service.py")
 
@@ -75,11 +75,9 @@ def test_an_answer_that_was_killed_keeps_its_question_and_what_was_read_of_it(tm
     with serving(tmp_path, "model") as client:
         session = client.post("/v1/sessions", json={}).json()["id"]
         with client.stream("POST", f"/v1/sessions/{session}/messages", json=body) as reply:
-            heard, buffer = "", ""
-            for piece in reply.iter_text():
-                *blocks, buffer = (buffer + piece).split("\n\n")
-                events = [event for block in blocks if (event := one_event(block)) is not None]
-                heard += "".join(event.data["text"] for event in events if event.name == "text_delta")
+            heard = ""
+            for event in events_in(reply):
+                heard += event.data["text"] if event.name == "text_delta" else ""
                 if heard == "One two three ":
                     break
     with serving(tmp_path) as client:
