@@ -317,6 +317,20 @@ def test_what_nobody_in_this_process_goes_on_with_is_marked_as_interrupted(way: 
     assert texts(memory.get_all()) == ["Why?", "Because."]
 
 
+def test_a_turn_whose_end_could_not_be_stored_is_left_by_abandoning_it(
+    way: Way, memory: Memory, store: WatchedStore
+) -> None:
+    turn = way(memory, "begin_turn", user("Why?"))
+    store.broken = True
+    with pytest.raises(ChatStoreUnavailable):
+        way(turn, "interrupt", "the disk is full")
+    turn.abandon()
+    store.broken = False
+    assert way(memory, "recover")[1].status == "interrupted"
+    way(way(memory, "begin_turn", user("Why?")), "finish", "Because.")
+    assert texts(memory.get_all()) == ["Why?", "Because."]
+
+
 def test_the_next_turn_recovers_what_a_dead_process_left(way: Way, memory: Memory) -> None:
     left_by(finished_process(), 0.0, memory)
     way(way(memory, "begin_turn", user("And?")), "finish", "So.")

@@ -103,6 +103,7 @@ EXAMPLES: list[tuple[str, ResponsaError]] = [
     ("jobs_full", errors.JobsFull(100, 100)),
     ("job_not_runnable", errors.JobNotRunnable("j1", "done")),
     ("records_unavailable", errors.RecordsUnavailable("service.db", "disk I/O error")),
+    ("part_silent", errors.PartSilent(10.0)),
     ("answer_stopped", errors.AnswerStopped()),
     ("stream_too_slow", errors.StreamTooSlow(12)),
     ("service_ending", errors.ServiceEnding()),

@@ -22,6 +22,8 @@ def test_a_model_server_and_an_index_that_are_not_there_are_told_with_their_reas
             ready = ReadyReply.model_validate(reply.json())
             assert [(check.name, check.ready, bool(check.reason)) for check in ready.checks] == [
                 ("model", False, True),
+                ("sessions", True, False),
+                ("records", True, False),
                 ("index:gone", False, True),
             ]
             assert "127.0.0.1:9" not in reply.text

@@ -78,7 +78,7 @@ def test_every_route_is_asked_here(running: RealService) -> None:
 def test_the_service_its_servers_and_its_index_are_ready(client: httpx2.Client, manual: dict[str, Any]) -> None:
     assert client.get("/healthz").json() == {"status": "ok"}
     ready = ReadyReply.model_validate(client.get("/readyz").json())
-    assert [check.name for check in ready.checks] == ["model", "embeddings", "index:docs"]
+    assert [check.name for check in ready.checks] == ["model", "embeddings", "sessions", "records", "index:docs"]
     assert all(check.ready for check in ready.checks)
 
 

@@ -69,6 +69,7 @@ def broken_off(turn: Turn, error: BaseException) -> None:
         turn.interrupt(_reason(error))
         raise
     except ChatStoreFault:
+        turn.abandon()
         if isinstance(error, Exception | GeneratorExit):
             raise
 
@@ -78,6 +79,7 @@ async def abroken_off(turn: Turn, error: BaseException) -> None:
     try:
         await turn.ainterrupt(_reason(error))
     except ChatStoreFault:
+        turn.abandon()
         if isinstance(error, Exception | GeneratorExit):
             raise
 

@@ -133,6 +133,10 @@ class Turn:
         """Store what was delivered so far, as interrupted, without blocking; see `interrupt`."""
         await self._aend(self._broken(reason, extra))
 
+    def abandon(self) -> None:
+        """Go on with it no longer, though its end could not be stored: it is found as interrupted from now on."""
+        _open_here.pop(self._answer.writer, None)
+
     def _take(self, text: str, reasoning: str) -> StoredMessage | None:
         """Keep a piece; return what is to be written now, if anything is."""
         if self._ended:

@@ -381,6 +381,10 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
         "en": "The service's records in {path} cannot be used: {reason}. Check that the file is there and can be written, and start the service again.",
         "zh": "无法使用 {path} 中的服务记录：{reason}。请检查该文件存在且可写，然后重新启动服务。",
     },
+    "part_silent": {
+        "en": "It gave no sign within {seconds} s. See whether it is overloaded, or cannot be reached.",
+        "zh": "{seconds} 秒内没有回应。请检查它是否过载，或无法连接。",
+    },
     "session_busy": {
         "en": "{waiting} messages of this conversation are waiting for their turn, as many as may. Wait until some are answered.",
         "zh": "此对话已有 {waiting} 条消息在等待，达到上限。请等待其中一些得到回答。",

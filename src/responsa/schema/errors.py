@@ -75,6 +75,7 @@ ResponsaError
     ├── JobsFull                  waiting, limit
     ├── JobNotRunnable            job_id, state
     ├── RecordsUnavailable        path, reason
+    ├── PartSilent                seconds
     ├── AnswerStopped
     ├── StreamTooSlow             count
     ├── ServiceEnding             retry_after
@@ -719,6 +720,13 @@ class RecordsUnavailable(RunError):
 
     path: str
     reason: str
+
+
+@dataclass(eq=False)
+class PartSilent(RunError):
+    """A part of the service gave no sign within `seconds` of being asked."""
+
+    seconds: float
 
 
 @dataclass(eq=False)

@@ -67,6 +67,16 @@ _HIDDEN: Final = {
     "path": {"en": "(on the server)", "zh": "（服务器上）"},
     "location": {"en": "(on the server)", "zh": "（服务器上）"},
 }
+# What these quote may name files, hosts and users.
+_TOLD_BY_LOG: Final = (
+    kinds.StepFailed,
+    kinds.RetrievalFailed,
+    kinds.IndexFault,
+    kinds.ChatStoreFault,
+    kinds.RecordsUnavailable,
+    kinds.LimitsUnavailable,
+    kinds.KeysDamaged,
+)
 _ADDRESS: Final = re.compile(r"\bhttps?://[^\s'\"<>()]+")
 _SEE_LOG: Final = {"en": "the service's log says more", "zh": "详情见服务日志"}
 _MOST_FAULTS: Final = 20
@@ -88,7 +98,7 @@ def error_body(error: Exception, language: str = "en") -> dict[str, Any]:
     for name, texts in _HIDDEN.items():
         if name in error.details():
             setattr(shown, name, texts[language])
-    if isinstance(shown, kinds.StepFailed | kinds.RetrievalFailed):
+    if isinstance(shown, _TOLD_BY_LOG) and hasattr(shown, "reason"):
         shown.reason = _SEE_LOG[language]
     if isinstance(shown, kinds.RunError):
         for name, value in shown.details().items():

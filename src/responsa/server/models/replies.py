@@ -253,7 +253,9 @@ class RewriteReply(ReplyModel):
 class CheckReply(ReplyModel):
     """Whether one part can be used."""
 
-    name: str = Field(description="model, embeddings, or index: and its name.")
+    name: str = Field(
+        description="model, embeddings, sessions, records (feedback, documents and jobs), or index: and its name."
+    )
     ready: bool = Field(description="Whether it can be used.")
     reason: str = Field(description="Why not; empty if it can.")
 

@@ -12,6 +12,8 @@ from typing import Final, TypeVar
 
 from responsa.schema.errors import RecordsUnavailable
 
+from .opened_file import MOVED, OpenedFile
+
 T = TypeVar("T")
 
 _BUSY_SECONDS: Final = 30.0
@@ -46,6 +48,15 @@ class Records:
         self._path = path
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
+        self._file: OpenedFile | None = None
+
+    async def check(self) -> None:
+        """Check that the database can be written to.
+
+        Raises:
+            RecordsUnavailable: It cannot.
+        """
+        await self.run(lambda _: None)
 
     async def run(self, step: Callable[[sqlite3.Connection], T]) -> T:
         """Make a step, whole or not at all, and return what it returns.
@@ -64,7 +75,10 @@ class Records:
             try:
                 if self._connection is None:
                     self._connection = self._opened()
+                    self._file = OpenedFile(self._path)
                 connection = self._connection
+                if self._file is None or not self._file.is_there():
+                    raise RecordsUnavailable(str(self._path), MOVED)
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     result = step(connection)

@@ -20,7 +20,7 @@ async def healthz() -> dict[str, str]:
 
 @router.get("/readyz", responses={503: {"model": ReadyReply, "description": "Some part cannot be used."}, **failures()})
 async def readyz(request: Request, response: Response) -> ReadyReply:
-    """Tell whether the model server, the embedding server and the indexes can be used, each with its reason."""
+    """Tell whether the servers, the databases and the indexes can be used, each with its reason."""
     checks = await service_of(request).readiness.checks()
     language = language_of(request.scope)
     ready = all(check.error is None for check in checks)

@@ -85,7 +85,7 @@ async def _answered(
             await change(store, key)
 
     memory = SessionMemory(key, chat_store=store, llm=service.llm)
-    asked = SessionTurn(turn.question, SessionChatEngine(turn, memory, service.llm), memory, prepare)
+    asked = SessionTurn(turn.question, SessionChatEngine(turn, memory, service.llm), memory, prepare, sessions.store)
     language = language_of(request.scope)
 
     async def joined(others_before: bool) -> bool:

@@ -6,14 +6,17 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from responsa.memory import Memory
 from responsa.memory.chat_stores import SQLAlchemyChatStore
-from responsa.schema.errors import ChatStoreUnavailable, MessageNotFound, SessionNotFound
+from responsa.memory.chat_stores.sql_engines import read_url
+from responsa.schema.errors import ChatStoreUnavailable, InvalidOption, MessageNotFound, SessionNotFound
 from responsa.schema.messages import MessageRole
 from responsa.schema.protocols import ChatStore
 from responsa.schema.stored import Session, StoredMessage, new_id
 
+from ..records.opened_file import MOVED, OpenedFile
 from ..settings import ServerSettings
 
 _KEPT_HERE = "sessions.db"
@@ -32,18 +35,31 @@ class Sessions:
     def __init__(self, settings: ServerSettings, store: ChatStore | None = None) -> None:
         self._settings = settings
         self._store = store
+        self._file: OpenedFile | None = None
         self._opening = asyncio.Lock()
 
     async def store(self) -> ChatStore:
         """Return the chat store, opened when it is first used.
 
         Raises:
-            ChatStoreUnavailable: It cannot be opened.
+            ChatStoreFault: It cannot be opened, or its file is there no more.
         """
         async with self._opening:
             if self._store is None:
-                self._store = await asyncio.to_thread(_opened, self._settings)
-        return self._store
+                opened, self._file = await asyncio.to_thread(_opened, self._settings)
+                self._store = opened
+            store = self._store
+        if self._file is not None and not await asyncio.to_thread(self._file.is_there):
+            raise ChatStoreUnavailable(store.location, MOVED)
+        return store
+
+    async def check(self) -> None:
+        """Check that sessions can be read and written.
+
+        Raises:
+            ChatStoreFault: They cannot.
+        """
+        await (await self.store()).adelete_session(key_of("", ""))  # a write, of nothing that there is
 
     async def create(self, owner: str, title: str) -> Session:
         """Begin a session."""
@@ -143,11 +159,27 @@ def _told_of(session_id: str) -> Iterator[None]:
         raise MessageNotFound("", session_id[:64], error.message[:64]) from None
 
 
-def _opened(settings: ServerSettings) -> ChatStore:
+def _opened(settings: ServerSettings) -> tuple[ChatStore, OpenedFile | None]:
+    """Return the store, its tables made, and its file where it is one."""
+    database: str | Path
     if settings.sessions_database is not None:
-        return SQLAlchemyChatStore(settings.sessions_database.get_secret_value())
+        database = settings.sessions_database.get_secret_value()
+    else:
+        database = settings.data_dir.resolve() / _KEPT_HERE
+        try:
+            settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise ChatStoreUnavailable(str(settings.data_dir), error.strerror or str(error)) from error
     try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        url = read_url(database)
+    except InvalidOption as error:  # the operator's, not the client's
+        raise ChatStoreUnavailable("sessions_database", str(error)) from None
+    store = SQLAlchemyChatStore(database)
+    try:
+        store.list_sessions(1)
+        is_file = url.get_backend_name() == "sqlite"
+        return store, OpenedFile(Path(url.database or "")) if is_file else None
     except OSError as error:
-        raise ChatStoreUnavailable(str(settings.data_dir), error.strerror or str(error)) from error
-    return SQLAlchemyChatStore(settings.data_dir.resolve() / _KEPT_HERE)
+        raise ChatStoreUnavailable(store.location, error.strerror or str(error)) from error
+    finally:
+        store.close()  # the connections of the blocking methods, of which this was the one use

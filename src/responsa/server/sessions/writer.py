@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from responsa.schema.events import Event
+from responsa.schema.events import Done, Event
 
 from ..answering.turn import Turn
 from ..answering.writer import AnswerWriter, Written
@@ -34,12 +34,14 @@ class SessionTurn:
         engine: Answers it.
         memory: The session, as the engine has it.
         prepare: What is changed of the session before.
+        check: Fails where what was stored is lost.
     """
 
     question: str
     engine: SessionChatEngine
     memory: SessionMemory
     prepare: Callable[[], Awaitable[None]]
+    check: Callable[[], Awaitable[object]]
 
     async def events(self) -> AsyncGenerator[Any, None]:
         """Answer the message and yield what happens."""
@@ -50,6 +52,8 @@ class SessionTurn:
                 if not told and self.memory.turn is not None:
                     told = True
                     yield MessageStored(self.memory.turn.user.id, self.memory.turn.answer.id)
+                if isinstance(event, Done):
+                    await self.check()  # before it is told that all is well
                 yield event
 
 
