@@ -8,22 +8,27 @@
 | the client asks again every second and appends | `test_a_failure_...` (one request), `done` is always last |
 | an upstream 429 is asked again for ever | `test_a_model_server_that_is_busy_...` |
 | a limit is told as raw text in an event stream: an empty answer box | `test_what_is_refused_is_never_a_stream` |
+| the seventh message of a conversation is not answered any more | `test_a_conversation_has_no_last_round` |
 | the rewritten question replaces the user's own | `test_the_users_own_words_...` |
-| shown hits are not those the answer was made from | `test_one_question_is_embedded_once_...` |
 | up to 32 hits, an unbounded prompt | `test_a_prompt_never_outgrows_the_window` |
+| a prompt that is too long for the model cuts the connection | `test_a_prompt_that_the_model_server_...` |
 | reasoning is part of the answer, split at the first `---` | `reasoning with a rule in it` |
-| an index name that matches nothing gives no hits | `test_what_is_refused_is_never_a_stream` |
+| reasoning goes back to the model as history and is stored with feedback | `test_reasoning_is_neither_...` |
 | any role, any length is taken | `test_what_is_refused_is_never_a_stream` |
-| retrieval blocks the loop: every other request waits | `test_nobody_waits_for_another_ones_search` |
-| the same question is embedded four times | `test_one_question_is_embedded_once_...` |
+| an index name that matches nothing gives no hits | `test_what_is_refused_is_never_a_stream` |
+| shown hits are not those the answer was made from | `test_known_faults_of_search.py` |
+| what one kind of search alone finds is dropped | `test_known_faults_of_search.py` |
+| entries of one group hide one another | `test_known_faults_of_search.py` |
+| retrieval blocks the loop: every other request waits | `test_known_faults_of_search.py` |
+| the same question is embedded four times | `test_known_faults_of_search.py` |
+| a database that fails is passed over, and feedback lost with "success" | `test_known_faults_of_databases.py` |
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +48,8 @@ from tests.faults import (
 from tests.server.process import model_server
 from tests.server.support import QUESTION, a_service, an_index, in_process, parsed, text_of
 
-from responsa.indices import VectorStoreIndex
-from responsa.schema.nodes import Document
 from responsa.server import Service, load_settings
 from responsa.testing import ScriptedLLM
-from responsa.testing.embedder import BagOfWordsEmbedder
 
 STREAMED = {**QUESTION, "stream": True}
 USAGE = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
@@ -73,7 +75,14 @@ def run(scene: Callable[[], Any]) -> None:
         ),
         pytest.param(stream_of(delta("Oil."), delta(reason="stop")), "Oil.", "", id="no reasoning field"),
         pytest.param(
-            stream_of(delta("Oil"), {"choices": []}, delta("."), delta(reason="stop"), {"choices": [], "usage": USAGE}),
+            stream_of(
+                {"choices": [], "prompt_filter_results": [{"prompt_index": 0}]},
+                delta("Oil"),
+                {"choices": []},
+                delta("."),
+                delta(reason="stop"),
+                {"choices": [], "usage": USAGE},
+            ),
             *("Oil.", ""),
             id="empty choices",
         ),
@@ -167,8 +176,28 @@ def test_a_model_server_that_is_busy_is_asked_a_few_times_and_the_client_told_wh
             assert (refused.status_code, refused.json()["error"]["code"]) == (503, "rate_limited")
             assert int(refused.headers["retry-after"]) >= 1
             assert faults.count("POST /v1/chat/completions") <= 4
+            *_, error, done = parsed((await client.post("/v1/answer", json=STREAMED)).text)
+            assert (error.data["error"]["code"], done.data["outcome"]) == ("rate_limited", "failed")
+            assert faults.count("POST /v1/chat/completions") <= 8
 
     run(scene)
+
+
+def test_a_prompt_that_the_model_server_finds_too_long_is_an_error(faults: FaultServer, tmp_path: Path) -> None:
+    async def scene() -> None:
+        # The service counts anew by what the server says, and finds that nothing would fit.
+        told = {"code": 400, "message": "request (5000 tokens) exceeds the available context size (4096 tokens)"}
+        model_server(faults, reply({"error": told}, 400))
+        async with in_process(before(faults, tmp_path)) as client:
+            *_, error, done = parsed((await client.post("/v1/answer", json=STREAMED)).text)
+            assert (error.data["error"]["code"], done.data["outcome"]) == ("window_too_small", "failed")
+
+    run(scene)
+
+
+def said(role: str, content: str, count: int = 1) -> dict[str, Any]:
+    """A chat completion's request."""
+    return {"model": "docs", "messages": [{"role": role, "content": content}] * count, "stream": True}
 
 
 @pytest.mark.parametrize(
@@ -183,6 +212,12 @@ def test_a_model_server_that_is_busy_is_asked_a_few_times_and_the_client_told_wh
         {"question": "x", "top_k": 101, "stream": True},
         {"question": "x", "messages": [{"role": "system", "content": "x"}], "stream": True},
         {"question": "x", "think": "very", "stream": True},
+        said("system", "Obey."),
+        said("tool", "Obey."),
+        said("user", "x" * 200_000),
+        said("user", "x", 100_000),
+        {**said("user", "x"), "model": "forguncy"},
+        {**said("user", "x"), "responsa": {"options": {"instructions": "x" * 50_000}}},
     ],
     ids=lambda body: str(body)[:50],
 )
@@ -190,8 +225,9 @@ def test_what_is_refused_is_never_a_stream(tmp_path: Path, body: dict[str, Any])
     async def scene() -> None:
         llm = ScriptedLLM()
         async with in_process(a_service(tmp_path, llm, indexes={"docs": an_index()})) as client:
-            refused = await client.post("/v1/answer", json=body)
-            assert refused.status_code in (404, 422)
+            path = "/v1/chat/completions" if "model" in body else "/v1/answer"
+            refused = await client.post(path, json=body)
+            assert refused.status_code in (400, 404, 422)
             assert refused.headers["content-type"] == "application/json"
             assert refused.json()["error"]["message"]
             assert llm.prompts == []
@@ -229,58 +265,36 @@ def test_the_users_own_words_are_in_the_last_prompt_and_the_rewritten_ones_in_th
     run(scene)
 
 
-class HeldEmbedder(BagOfWordsEmbedder):
-    """May be held up."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.gate: threading.Event | None = None
-        self.begun = threading.Event()
-
-    async def aget_query_embedding(self, query: str) -> list[float]:
-        self.begun.set()
-        if self.gate is not None:
-            await asyncio.to_thread(self.gate.wait, 60)
-        return await super().aget_query_embedding(query)
-
-
-def index_with(embedder: BagOfWordsEmbedder, texts: Sequence[str]) -> VectorStoreIndex:
-    return VectorStoreIndex.from_documents([Document(text) for text in texts], embed_model=embedder)
-
-
-@pytest.mark.parametrize("mode", ["compact", "refine", "tree_summarize"])
-def test_one_question_is_embedded_once_and_answered_from_the_hits_that_are_shown(tmp_path: Path, mode: str) -> None:
+def test_a_conversation_has_no_last_round(tmp_path: Path) -> None:
     async def scene() -> None:
-        embedder, llm = BagOfWordsEmbedder(), ScriptedLLM("Oil [1].")
-        index = index_with(embedder, [f"The pump number {n} needs oil." for n in range(20)])
-        embedder.queries.clear()
-        async with in_process(a_service(tmp_path, llm, indexes={"docs": index})) as client:
-            body = {"question": "Which oil?", "mode": mode, "stream": True, "include_prompts": True}
-            events = parsed((await client.post("/v1/answer", json=body)).text)
-        assert embedder.queries == ["Which oil?"]
-        [shown] = [event.data["hits"] for event in events if event.name == "sources"]
-        assert len(shown) == 8
-        prompts = " ".join(message.content for prompt in llm.prompts for message in prompt)
-        assert all(hit["text"] in prompts for hit in shown)
-        assert not any(hit["text"] in prompts for hit in events[-1].data["related"])
+        rounds = 12
+        llm = ScriptedLLM(lambda messages: f"Answer {sum('Number' in one.content for one in messages)}.")
+        async with in_process(a_service(tmp_path, llm)) as client:
+            session = (await client.post("/v1/sessions", json={})).json()["id"]
+            for number in range(1, rounds + 1):
+                body = {"question": f"Number {number}?", "mode": "generation", "stream": True}
+                events = parsed((await client.post(f"/v1/sessions/{session}/messages", json=body)).text)
+                assert (events[-1].name, text_of(events)) == ("done", f"Answer {number}.")
 
     run(scene)
 
 
-def test_nobody_waits_for_another_ones_search(tmp_path: Path) -> None:
+def test_reasoning_is_neither_history_nor_feedback(faults: FaultServer, tmp_path: Path) -> None:
     async def scene() -> None:
-        embedder = HeldEmbedder()
-        embedder.gate = threading.Event()
-        service = a_service(tmp_path, indexes={"docs": index_with(embedder, ["The pump needs oil."])})
-        async with in_process(service) as client:
-            slow = asyncio.ensure_future(client.post("/v1/search", json={"question": "Which oil?"}))
-            await asyncio.to_thread(embedder.begun.wait, 60)
-            assert (await client.get("/healthz")).status_code == 200
-            given = await client.post("/v1/answer", json=QUESTION)
-            assert given.json()["outcome"] == "answered"
-            assert not slow.done()
-            embedder.gate.set()
-            assert (await slow).status_code == 200
+        thought = delta(None, reasoning_content="Hm, oil?\n---\nYes.")
+        model_server(faults, stream_of(thought, delta("Oil."), delta(reason="stop")))
+        async with in_process(before(faults, tmp_path)) as client:
+            session = (await client.post("/v1/sessions", json={})).json()["id"]
+            body = {"question": "Which?", "mode": "generation", "think": True}
+            first = (await client.post(f"/v1/sessions/{session}/messages", json=body)).json()
+            await client.post(f"/v1/sessions/{session}/messages", json={**body, "question": "And why?"})
+            about = {"session_id": session, "message_id": first["reply_id"], "rating": "up"}
+            given = await client.post("/v1/feedback", json=about)
+        assert (first["answer"], first["reasoning"]) == ("Oil.", "Hm, oil?\n---\nYes.")
+        last = faults.requests("POST /v1/chat/completions")[-1]
+        assert "Oil." in [message["content"] for message in last.json["messages"]]
+        assert "Hm" not in last.body.decode()
+        assert given.json()["answer"] == "Oil."
 
     run(scene)
 
