@@ -99,6 +99,7 @@ def test_knowledge_entries_are_a_set_that_is_replaced_by_its_name(tmp_path: Path
     asyncio.run(scene())
 
 
+FILES = Path(__file__).parents[1] / "data" / "documents"
 BOMB = zipped(**{"word__document.xml": b"<w:document>" + b" " * 300_000_000, "[Content_Types].xml": b"<Types/>"})
 HOSTILE = {
     "empty": ("empty.md", b"", "empty"),
@@ -112,6 +113,8 @@ HOSTILE = {
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
         "encrypted",
     ),
+    "encrypted PDF": ("secret.pdf", (FILES / "encrypted.pdf").read_bytes(), "encrypted"),
+    "torn PDF": ("torn.pdf", (FILES / "nightly.en.pdf").read_bytes()[:700], "damaged"),
     "torn": ("torn.docx", zipped(word__document=b"<x/>")[:40], "damaged"),
     "gzip in gzip": ("x.md.gz", gzip.compress(gzip.compress(b"text")), "binary"),
     "gzip bomb": ("x.md.gz", gzip.compress(b" " * 3_000_000), "unpacks_too_large"),

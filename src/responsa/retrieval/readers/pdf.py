@@ -6,6 +6,7 @@ import re
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
@@ -95,8 +96,18 @@ def _letters(line: str) -> str:
     return "".join(line.split()).casefold()
 
 
-def _extracted(source: SourceFile) -> tuple[list[list[str]], list[tuple[int, int, str]], str]:
-    """Return each page's lines, the outline as (page, level, title), and the title."""
+def check_pdf(source: SourceFile) -> None:
+    """Check that a PDF can be opened, without reading it.
+
+    Raises:
+        ReadingFailed: It is encrypted or damaged.
+    """
+    with _opened(source):
+        pass
+
+
+@contextmanager
+def _opened(source: SourceFile) -> Iterator[PdfDocument]:
     try:
         import pypdfium2
     except ImportError:
@@ -109,11 +120,17 @@ def _extracted(source: SourceFile) -> tuple[list[list[str]], list[tuple[int, int
                 raise source.failed("encrypted") from None
             raise source.failed("damaged", str(error)) from None
         try:
-            return _pages(document, source), _outline(document), _title(document.get_metadata_dict())
+            yield document
         except pypdfium2.PdfiumError as error:
             raise source.failed("damaged", str(error)) from None
         finally:
             document.close()
+
+
+def _extracted(source: SourceFile) -> tuple[list[list[str]], list[tuple[int, int, str]], str]:
+    """Return each page's lines, the outline as (page, level, title), and the title."""
+    with _opened(source) as document:
+        return _pages(document, source), _outline(document), _title(document.get_metadata_dict())
 
 
 def _pages(document: PdfDocument, source: SourceFile) -> list[list[str]]:

@@ -16,6 +16,7 @@ from responsa.schema.errors import ReadingFailed
 from responsa.schema.nodes import Document
 
 _MODULE: Final = "responsa.server.documents.reading"
+_CHECK_SECONDS: Final = 60.0
 _ENDED: Final = "the reader ended on it"
 _TOO_LONG: Final = "reading it takes too long"
 
@@ -27,7 +28,7 @@ class Reader:
 
     Args:
         max_bytes: The most bytes a file may have, and unpack to.
-        seconds: The longest a file may take.
+        seconds: The longest the reading of a file may take; looking what it is takes a minute at most.
     """
 
     def __init__(self, *, max_bytes: int, seconds: float) -> None:
@@ -70,7 +71,8 @@ class Reader:
             raise ReadingFailed(name, "damaged", _ENDED) from None
         assert process.stdin is not None
         assert process.stdout is not None
-        late = Timer(self._seconds, process.kill)
+        seconds = min(self._seconds, _CHECK_SECONDS) if request["check"] else self._seconds
+        late = Timer(seconds, process.kill)
         late.daemon = True
         late.start()
         try:

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from responsa.retrieval.readers.detection import detect, unpacked
+from responsa.retrieval.readers.detection import FileKind, detect, unpacked
 from responsa.retrieval.readers.files import read_bytes
 from responsa.retrieval.readers.parts import SourceFile
+from responsa.retrieval.readers.pdf import check_pdf
 from responsa.retrieval.readers.sources import documents_of
 from responsa.schema.errors import ReadingFailed
 from responsa.schema.identity import fingerprint
@@ -50,7 +51,10 @@ def _answer(request: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> 
         data = read_bytes(Path(request["path"]), request["max_bytes"])
         source = unpacked(SourceFile(name, name, data, request["max_bytes"]))
         if request["check"]:
-            send({"kind": detect(source).value})
+            kind = detect(source)
+            if kind is FileKind.PDF:  # whether it is locked, no other than its reader knows
+                check_pdf(source)
+            send({"kind": kind.value})
             return
         made = documents_of(
             source, lambda key: f"{request['id']}.{fingerprint(key)}", {"file_name": name}, {"upload": request["id"]}
