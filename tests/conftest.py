@@ -1,4 +1,4 @@
-"""What tests of every room share: a fault server, and a real llama-server started once a session."""
+"""What tests of every room share: a fault server; a real llama-server and a real PostgreSQL, started once a session."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults import FaultServer
+from tests.postgres import postgres_server, postgres_uri  # noqa: F401 - fixtures
 
 from responsa.llms.openai_like import OpenAILike
 from responsa.local.llama_server import LlamaServer

@@ -1,4 +1,4 @@
-"""A real PostgreSQL, and stores of every kind."""
+"""A real PostgreSQL, started once a session where a test needs it."""
 
 from __future__ import annotations
 
