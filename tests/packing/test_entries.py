@@ -64,6 +64,7 @@ def test_every_part_of_a_cut_entry_is_json_with_its_question(tmp_path: Path) -> 
     [
         ({"question": "Why?"}, {"question": "Why?", "answer": "Because."}),
         ({"question": "Why?", "answer": "No."}, {"question": "Why?", "answer": "Because."}),
+        ({"question": "Why?", "extra": {"x": 1}}, {"question": "Why?", "answer": "Because."}),
         ({"question": "Why?", "version": 3}, {"version": 3, "question": "Why?", "answer": "Because."}),
         ({"question": "Why?", "title": None, "summary": "long"}, {"question": "Why?", "answer": "Because."}),
     ],

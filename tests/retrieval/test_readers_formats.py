@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from responsa.retrieval.readers import SimpleDirectoryReader
+from responsa.retrieval.readers.entry_extra import checked_extra
 from responsa.retrieval.splitting import SentenceSplitter
 from responsa.schema.nodes import Document, MetadataMode
 
@@ -136,6 +139,35 @@ def test_long_fields_of_an_entry_are_not_carried_by_each_of_its_passages(tmp_pat
     assert document.metadata["category"] == "c"
     assert len(json.dumps(document.metadata)) < 2000 + len(str(tmp_path))
     assert document.metadata["title_path"].startswith("t" * 199 + "… › " + "q" * 199)
+
+
+def test_an_entrys_extra_is_carried_and_neither_embedded_nor_shown(tmp_path: Path) -> None:
+    extra = {"ticket": 4711, "tags": ["oil", None], "by": {"name": "安娜"}}
+    (tmp_path / "entries.jsonl").write_text(json.dumps({"question": "Which oil?", "answer": "VG 46.", "Extra": extra}))
+    nodes = SentenceSplitter().get_nodes_from_documents(SimpleDirectoryReader(tmp_path).load_data())
+    assert [node.metadata["extra"] for node in nodes] == [extra]
+    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+        assert "4711" not in nodes[0].get_content(mode)
+
+
+TOO_DEEP: Any = {"a": 1}
+for _ in range(8):
+    TOO_DEEP = {"a": TOO_DEEP}
+
+
+@pytest.mark.parametrize(
+    "extra", ["text", [1], {"a": "x" * 4000}, TOO_DEEP, {"a": math.nan}], ids=["text", "list", "large", "deep", "nan"]
+)
+def test_an_extra_that_cannot_be_kept_costs_no_entry_and_is_told(tmp_path: Path, extra: Any) -> None:
+    with pytest.raises(ValueError, match=r"object|characters|levels|JSON"):
+        checked_extra(extra)
+    lines = [{"answer": "One."}, {"answer": "Two.", "extra": extra}, {"answer": "Three.", "extra": None}]
+    (tmp_path / "entries.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    reader = SimpleDirectoryReader(tmp_path)
+    documents = reader.load_data()
+    assert [document.text for document in documents] == ["One.", "Two.", "Three."]
+    assert not any("extra" in document.metadata for document in documents)
+    assert "extra" in reader.report.render()
 
 
 def test_the_model_sees_the_place_of_a_passage_and_not_how_its_file_is_stored() -> None:

@@ -73,32 +73,6 @@ def test_files_are_indexed_by_their_content_replaced_by_name_and_deleted(tmp_pat
     asyncio.run(scene())
 
 
-def test_knowledge_entries_are_a_set_that_is_replaced_by_its_name(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with in_process(a_library(tmp_path)) as client:
-            body = {
-                "name": "faq",
-                "entries": [{"question": "哪种油?", "answer": "ISO VG 46。", "url": "https://x.example/"}],
-            }
-            taken = TakenReply.model_validate((await client.post("/v1/entries", json=body)).json())
-            await done(client, taken.job.id)
-            assert await listed(client) == [("faq.jsonl", "application/jsonl", "indexed", 1)]
-            body = {"name": "faq", "entries": [{"question": "Which belt?", "answer": "B38."}] * 2}
-            await done(client, (await client.post("/v1/entries", json=body)).json()["job"]["id"])
-            reply = await client.post("/v1/search", json={"question": "Which belt?"})
-            assert {hit["answer"] for hit in reply.json()["hits"]} == {"B38."}
-            for wrong in (
-                [],
-                [{"url": "https://x.example/"}],
-                [{"question": " "}],
-                [{"question": "x", "role": "system"}],
-            ):
-                refused = await client.post("/v1/entries", json={"name": "faq", "entries": wrong})
-                assert refused.status_code == 422
-
-    asyncio.run(scene())
-
-
 FILES = Path(__file__).parents[1] / "data" / "documents"
 BOMB = zipped(**{"word__document.xml": b"<w:document>" + b" " * 300_000_000, "[Content_Types].xml": b"<Types/>"})
 HOSTILE = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.server.library import a_library, done
 from tests.server.support import QUESTION, a_service, in_process, parsed
 
 from responsa.indices import VectorStoreIndex
@@ -101,15 +102,9 @@ def test_entries_of_one_group_do_not_hide_one_another(tmp_path: Path) -> None:
     async def scene() -> None:
         group = {"title": "Thread 7", "url": "https://forum.example/7", "summary": "About oil."}
         entries = [{**group, "question": f"Which oil for pump {n}?", "answer": f"VG {n}."} for n in range(6)]
-        async with in_process(
-            a_service(tmp_path, indexes={"docs": index_with(BagOfWordsEmbedder(), ["Red."])})
-        ) as client:
+        async with in_process(a_library(tmp_path)) as client:
             sent = await client.post("/v1/entries", json={"name": "forum", "entries": entries})
-            job = sent.json()["job"]
-            async with asyncio.timeout(120):
-                while job["state"] in ("queued", "running"):
-                    await asyncio.sleep(0.01)
-                    job = (await client.get(f"/v1/jobs/{job['id']}")).json()
+            await done(client, sent.json()["job"]["id"])
             found = (await client.post("/v1/search", json={"question": "Which oil?"})).json()["hits"]
         assert {hit["answer"] for hit in found} >= {f"VG {n}." for n in range(6)}
 

@@ -217,7 +217,7 @@ def test_a_document_is_indexed_anew_and_deleted_with_its_passages(service: RealS
 
 @asks("POST /v1/entries")
 def test_a_knowledge_entry_is_found_with_its_fields(service: RealService) -> None:
-    entry = {"question": "Which belt does the Z9 need?", "answer": "B38.", "category": "Belts"}
+    entry = {"question": "Which belt does the Z9 need?", "answer": "B38.", "category": "Belts", "extra": {"ticket": 7}}
     reply = service.client.post("/v1/entries", json={"name": "faq", "entries": [entry]})
     service.done(reply.json()["job"]["id"])
     found = service.client.post("/v1/search", json={"question": "Z9 belt", "by": "words"}).json()["hits"]

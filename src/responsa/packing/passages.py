@@ -20,7 +20,7 @@ FENCE = '"""'
 _ENTRY_TAIL: Final = '"}'
 # What of a knowledge entry a model is shown before the answer, with whatever else its metadata shows.
 _ENTRY_FIELDS: Final = ("title", "category", "product", "date")
-_LONG_FIELDS: Final = frozenset(["question", "answer", "full_answer", "summary"])
+_NEVER_IN_HEAD: Final = frozenset(["question", "answer", "full_answer", "summary", "extra"])
 SEPARATOR = "\n\n"
 # What could be taken for the beginning of a passage, or for the end of them all.
 _MARK: Final = re.compile(rf"\[\d|{FENCE}")
@@ -94,7 +94,7 @@ def _entry_head(node: TextNode, question: str) -> tuple[str, int]:
     fields = {
         name: metadata[name]
         for name in dict.fromkeys([*_ENTRY_FIELDS, *shown])
-        if name not in _LONG_FIELDS and metadata.get(name) is not None
+        if name not in _NEVER_IN_HEAD and metadata.get(name) is not None
     }
     entry = {**fields, "question": question, "answer": ""}
     head = json.dumps(entry, ensure_ascii=False, default=str).removesuffix(_ENTRY_TAIL)

@@ -495,6 +495,10 @@ READING_REASONS: Final[dict[str, Translations]] = {
         "en": "lines that are no knowledge entries: {detail}",
         "zh": "这些行不是知识条目：{detail}",
     },
+    "extra_left_out": {
+        "en": "entries whose extra was left out, for it is no object or too large: {detail}",
+        "zh": "这些条目的 extra 不是对象或过大，已略去：{detail}",
+    },
     "characters_replaced": {
         "en": "{detail} characters could not be decoded",
         "zh": "有 {detail} 个字符无法解码",

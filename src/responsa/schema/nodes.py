@@ -34,7 +34,7 @@ class TextNode:
         id_: The passage's identity; a random UUID when left out.
         metadata: What is known of the passage. Readers and splitters use the keys `file_path`, `file_name`,
             `title`, `title_path` (headings from the outermost in, joined by " › "), `page` (from 1), `url`,
-            `category`, and for knowledge entries `question`, `answer`, `full_answer`, `summary`.
+            `category`, and for knowledge entries `question`, `answer`, `full_answer`, `summary`, `extra`.
         excluded_llm_metadata_keys: Keys the model is not shown.
         excluded_embed_metadata_keys: Keys left out of the text that is embedded.
         start_char_idx: Where the text starts in the document's text, in characters.

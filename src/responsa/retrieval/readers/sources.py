@@ -26,7 +26,7 @@ _READERS: Final[dict[FileKind, tuple[str, str]]] = {
 }
 # A model is shown where a passage stands (title path, page), not how the file is stored nor what the text says already.
 _FILE_KEYS: Final = ("file_path", "file_name", "file_type", "file_hash", "title", "url")
-_ENTRY_KEYS: Final = ("question", "answer", "full_answer", "summary")
+_ENTRY_KEYS: Final = ("question", "answer", "full_answer", "summary", "extra")
 
 
 def documents_of(

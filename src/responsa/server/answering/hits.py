@@ -65,6 +65,8 @@ def safe_url(value: object) -> str | None:
 def _hit(source: NodeWithScore, number: int) -> dict[str, Any]:
     metadata = source.metadata
     page = metadata.get("page")
+    extra = metadata["extra"] if isinstance(metadata.get("extra"), dict) else None
+    left_out = _LEFT_OUT if extra is None else _LEFT_OUT | {"extra"}
     return {
         "number": number,
         "id": source.node_id,
@@ -73,6 +75,7 @@ def _hit(source: NodeWithScore, number: int) -> dict[str, Any]:
         "score": source.score,
         **{name: None if metadata.get(name) is None else str(metadata[name]) for name in _TEXTS},
         "url": safe_url(metadata.get("url")),
+        "extra": extra,
         "page": page if isinstance(page, int) and not isinstance(page, bool) else None,
-        "metadata": {name: value for name, value in metadata.items() if name not in _LEFT_OUT},
+        "metadata": {name: value for name, value in metadata.items() if name not in left_out},
     }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
+
+from responsa.retrieval.readers.entry_extra import MOST_CHARACTERS, checked_extra
 
 from .replies import ErrorDetail, ReplyModel
 from .requests import IndexName, RequestModel
@@ -26,6 +28,16 @@ class EntryIn(RequestModel):
     category: Annotated[_Short, Field(description="Its category.")] = None
     product: Annotated[_Short, Field(description="The product it is about.")] = None
     date: Annotated[_Short, Field(description="When it was written.")] = None
+    extra: dict[str, Any] | None = Field(
+        None,
+        description=f"Anything else, an object of at most {MOST_CHARACTERS} characters as JSON: given back with the "
+        "hit, never searched or shown to the model.",
+    )
+
+    @field_validator("extra")
+    @classmethod
+    def _is_bounded(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        return None if value is None else checked_extra(value)
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:

@@ -65,6 +65,7 @@ class HitReply(ReplyModel):
     full_answer: str | None = Field(description="The long answer of a knowledge entry.")
     summary: str | None = Field(description="The summary of a knowledge entry.")
     date: str | None = Field(description="Its date, as its source has it.")
+    extra: dict[str, Any] | None = Field(description="What a knowledge entry holds besides.")
     page: int | None = Field(description="The page it begins on, from 1.")
     metadata: dict[str, Any] = Field(description="What else is known of it.")
     shown: Literal["whole", "cut", "not"] = Field(description="How much of it the model was shown.")

@@ -36,8 +36,9 @@ class PassageIn(RequestModel):
     metadata: dict[str, Any] = Field(
         default_factory=dict,
         max_length=64,
-        description="What is known of it: url, title, category, question, answer, full_answer, summary, date, or "
-        "anything else. The model is shown title, category and date; of a passage with a question, that too.",
+        description="What is known of it: url, title, category, question, answer, full_answer, summary, date, "
+        "extra (an object), or anything else. The model is shown title, category and date; of a passage with a "
+        "question, that too.",
     )
     score: float | None = Field(None, allow_inf_nan=False, description="How well it matched.")
 
