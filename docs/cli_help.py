@@ -1,4 +1,4 @@
-"""Puts the commands' help into `docs/cli.md`: `python docs/cli_help.py`. A test runs it and expects no change."""
+"""Puts the commands' help into the pages on them: `python docs/cli_help.py`. A test runs it and expects no change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from responsa.cli.app import command
 from responsa.cli.terminal import Terminal
 
-PAGE = Path(__file__).parent / "cli.md"
+PAGES = {Path(__file__).parent / "cli.md": "en", Path(__file__).parent / "cli.zh-CN.md": "zh"}
 COLUMNS = 80
 _BLOCK = re.compile(r"(<!-- help: (?P<path>[\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -23,9 +23,9 @@ def commands(program: Any, path: str = "responsa") -> Iterator[tuple[str, str]]:
         yield from commands(inner, f"{path} {name}")
 
 
-def filled(page: str) -> str:
-    """Return the page with the help of now in its blocks."""
-    helps = dict(commands(command(Terminal("en"))))
+def filled(page: str, language: str) -> str:
+    """Return the page with the help of now, in its language, in its blocks."""
+    helps = dict(commands(command(Terminal(language))))
     return _BLOCK.sub(lambda block: f"{block[1]}```text\n{helps[block['path']]}\n```\n{block[3]}", page)
 
 
@@ -35,4 +35,5 @@ def documented(page: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, language in PAGES.items():
+        path.write_text(filled(path.read_text(encoding="utf-8"), language), encoding="utf-8")

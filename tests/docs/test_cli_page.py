@@ -1,4 +1,4 @@
-"""`docs/cli.md` holds the help of every command, as it is now."""
+"""The pages on the terminal program hold the help of every command, as it is now."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ def cli_help(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def test_every_command_is_documented(cli_help: dict[str, Any]) -> None:
-    page = (DOCS / "cli.md").read_text(encoding="utf-8")
     program = cli_help["command"](cli_help["Terminal"]("en"))
-    assert sorted(cli_help["documented"](page)) == sorted(path for path, _ in cli_help["commands"](program))
+    commands = sorted(path for path, _ in cli_help["commands"](program))
+    for page in cli_help["PAGES"]:
+        assert sorted(cli_help["documented"](page.read_text(encoding="utf-8"))) == commands
 
 
-def test_the_help_on_the_page_is_the_help_of_now(cli_help: dict[str, Any]) -> None:
-    page = (DOCS / "cli.md").read_text(encoding="utf-8")
-    assert cli_help["filled"](page) == page, "run: python docs/cli_help.py"
+def test_the_help_on_the_pages_is_the_help_of_now(cli_help: dict[str, Any]) -> None:
+    for path, language in cli_help["PAGES"].items():
+        page = path.read_text(encoding="utf-8")
+        assert cli_help["filled"](page, language) == page, "run: python docs/cli_help.py"

@@ -1,4 +1,4 @@
-"""The curl examples of `docs/http-api.md`, run against a service; its tables name what there is."""
+"""The curl examples of `docs/http-api.md`, run against a service; both languages' pages name what there is."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ from responsa.server import ServerSettings
 from responsa.server.models.requests import AnswerRequest
 from responsa.testing import ScriptedLLM
 
-PAGE = (Path(__file__).parents[2] / "docs" / "http-api.md").read_text("utf-8")
-EXAMPLES = [block for block in re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL) if "curl" in block]
+PAGE, CHINESE = (
+    (Path(__file__).parents[2] / "docs" / name).read_text("utf-8") for name in ("http-api.md", "http-api.zh-CN.md")
+)
+BLOCKS = re.compile(r"```bash\n(.*?)```", re.DOTALL)
+EXAMPLES = [block for block in BLOCKS.findall(PAGE) if "curl" in block]
+of_each_page = pytest.mark.parametrize("page", [PAGE, CHINESE], ids=["en", "zh"])
 
 
 @pytest.mark.skipif(shutil.which("curl") is None or shutil.which("bash") is None, reason="curl and bash are needed")
@@ -56,15 +60,27 @@ def test_an_example_works_as_it_stands(tmp_path: Path, example: str) -> None:
     asyncio.run(scene())
 
 
-def test_every_field_and_mode_of_an_answer_is_named() -> None:
+def test_both_pages_have_the_same_examples() -> None:
+    assert BLOCKS.findall(CHINESE) == BLOCKS.findall(PAGE)
+
+
+def test_both_pages_name_the_same_things() -> None:
+    names = re.compile(r"`([^`\n]+)`")
+    assert set(names.findall(CHINESE)) == set(names.findall(PAGE))
+
+
+@of_each_page
+def test_every_field_and_mode_of_an_answer_is_named(page: str) -> None:
     for name in AnswerRequest.model_fields:
-        assert f"| `{name}` |" in PAGE
+        assert f"| `{name}` |" in page
     for mode in ResponseMode:
-        assert f"`{mode.value}`" in PAGE
+        assert f"`{mode.value}`" in page
 
 
-def test_every_setting_named_is_one() -> None:
-    table = PAGE.partition("| setting |")[2]
+@of_each_page
+def test_every_setting_named_is_one(page: str) -> None:
+    table = page.partition("| setting |" if page is PAGE else "| 设置 |")[2]
+    assert table
     for row in table.splitlines()[2:]:
         for name in re.findall(r"`(\w+)`", row.split("|")[1]) if row.startswith("|") else ():
             assert name in ServerSettings.model_fields
