@@ -25,7 +25,7 @@ from tests.server.support import a_service, in_process, on_a_socket
 
 from responsa.indices import VectorStoreIndex
 from responsa.server.documents.documents import clean_name
-from responsa.server.models.documents import JobReply, TakenReply
+from responsa.server.models.documents import JobReply
 from responsa.server.security.keys import KeyStore
 from responsa.testing.embedder import BagOfWordsEmbedder
 

@@ -32,6 +32,11 @@ def keep_open(writer: str, holder: object) -> None:
     _open_here[writer] = holder
 
 
+def let_go(writer: str) -> None:
+    """Note that what a writer has begun is gone on with no longer."""
+    _open_here.pop(writer, None)
+
+
 def is_open(writer: str) -> bool:
     """Tell whether a writer of this process still writes."""
     return writer in _open_here
