@@ -84,13 +84,18 @@ async def one_stream(port: int, delays: list[float], failures: list[str]) -> int
     return tokens
 
 
-def many_streams(streams: int, tokens: int, pace: float) -> dict[str, object]:
-    """Return what that many streams at once cost and how late their tokens were."""
+def many_streams(streams: int, tokens: int, pace: float, opened: int = 100) -> dict[str, object]:
+    """Return what that many streams at once cost and how late their tokens were; `opened` begin in each second."""
     delays: list[float] = []
     failures: list[str] = []
 
     async def read(port: int, count: int) -> int:
-        return sum(await asyncio.gather(*(one_stream(port, delays, failures) for _ in range(count))))
+        reading = []
+        for number in range(count):
+            reading.append(asyncio.ensure_future(one_stream(port, delays, failures)))
+            if number % 4 == 3:
+                await asyncio.sleep(4 / opened)
+        return sum(await asyncio.gather(*reading))
 
     with (
         scripted_server(tokens, pace) as upstream,
