@@ -195,7 +195,7 @@ def is_of(hit: HitReply, document: dict[str, Any]) -> bool:
 
 @asks(
     *("GET /v1/documents", "GET /v1/documents/{document_id}", "DELETE /v1/documents/{document_id}"),
-    "POST /v1/documents/{document_id}/reindex",
+    *("POST /v1/documents/{document_id}/reindex", "POST /v1/documents/reindex"),
 )
 def test_a_document_is_indexed_anew_and_deleted_with_its_passages(service: RealService) -> None:
     client = service.client
@@ -206,7 +206,9 @@ def test_a_document_is_indexed_anew_and_deleted_with_its_passages(service: RealS
         return any(is_of(HitReply.model_validate(hit), sent) for hit in found)
 
     job = service.done(client.post(f"/v1/documents/{sent['id']}/reindex").json()["id"])
-    assert (job.kind, job.passages) == ("reindex", 1)
+    assert (job.kind, job.embedded) == ("reindex", 1)
+    everything = service.done(client.post("/v1/documents/reindex").json()["id"])
+    assert everything.files_done == len(client.get("/v1/documents").json()["documents"])
     assert client.get(f"/v1/documents/{sent['id']}").json()["state"] == "indexed"
     assert sent["id"] in [one["id"] for one in client.get("/v1/documents").json()["documents"]]
     assert is_found()

@@ -16,7 +16,7 @@ from responsa.schema.stored import StoredMessage
 
 from .chat_stores.serialization import plain
 from .store_steps import added, listed, replaced
-from .writers import is_gone, is_of_this_process, is_open, keep_open, let_go, new_writer
+from .writers import is_gone, is_of_this_process, is_open, keep_open, leave, new_writer
 
 if TYPE_CHECKING:
     from .queued import QueuedMessage
@@ -135,7 +135,7 @@ class Turn:
 
     def abandon(self) -> None:
         """Go on with it no longer, though its end could not be stored: it is found as interrupted from now on."""
-        let_go(self._answer.writer)
+        leave(self._answer.writer)
 
     def _take(self, text: str, reasoning: str) -> StoredMessage | None:
         """Keep a piece; return what is to be written now, if anything is."""

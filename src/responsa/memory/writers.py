@@ -32,8 +32,8 @@ def keep_open(writer: str, holder: object) -> None:
     _open_here[writer] = holder
 
 
-def let_go(writer: str) -> None:
-    """Note that what a writer has begun is gone on with no longer."""
+def leave(writer: str) -> None:
+    """Note that a writer of this process writes no more."""
     _open_here.pop(writer, None)
 
 
