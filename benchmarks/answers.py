@@ -114,7 +114,7 @@ def _figures(server: LlamaServer) -> dict[str, float]:
 def _ours(server: LlamaServer, mode: str, questions: Sequence[Question]) -> Iterator[Answer]:
     llm = OpenAILike(server.model, api_base=server.url, temperature=0.0, max_tokens=MAX_TOKENS)
     synthesizer = get_response_synthesizer(llm, response_mode=mode)
-    slots = llm.metadata.slots
+    slots = 1 if mode == "refine" else llm.metadata.slots  # its calls come one after another
 
     def answer(question: Question) -> Given:
         nodes = [NodeWithScore(TextNode(text), 1.0) for text in question.passages]
