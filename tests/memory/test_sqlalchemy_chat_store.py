@@ -272,3 +272,20 @@ def test_missing_packages_are_named() -> None:
         "else: raise SystemExit(1)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no mode there")
+@pytest.mark.parametrize("is_async", [False, True])
+def test_conversations_are_their_owners_alone(tmp_path: Path, is_async: bool) -> None:
+    path = tmp_path / "chats.db"
+
+    async def listed(store: SQLAlchemyChatStore) -> None:
+        await store.alist_sessions()
+        await store.aclose()
+
+    with SQLAlchemyChatStore(path) as store:
+        if is_async:
+            asyncio.run(listed(store))
+        else:
+            store.list_sessions()
+        assert {file.stat().st_mode & 0o777 for file in tmp_path.glob("chats.db*")} == {0o600}

@@ -76,6 +76,25 @@ def test_an_answer_under_way_finishes_after_the_service_is_told_to_end(tmp_path:
         assert [line["status"] for line in served.log if line["event"] == "request"] == [200]
 
 
+def test_a_second_ctrl_c_ends_the_time_that_answers_under_way_are_given(tmp_path: Path, faults: FaultServer) -> None:
+    closed = threading.Event()
+    model_server(faults, [BEGINNING, UntilClientCloses(closed)])
+    with (
+        a_process(tmp_path, faults.url, "--no-auth", shutdown_seconds=3600) as served,
+        httpx2.Client(base_url=served.url, timeout=60) as client,
+        client.stream("POST", "/v1/answer", json=STREAMED) as reply,
+    ):
+        stream = events(reply)
+        until(stream, "text_delta")
+        served.process.send_signal(signal.SIGINT)
+        eventually(lambda: refuses_connections(served.url))
+        served.process.send_signal(signal.SIGINT)
+        assert until(stream, "done")[-1].data["outcome"] == "interrupted"
+        served.process.wait(60)
+        assert closed.wait(60)
+        assert not [line for line in served.log if line["level"] == "error"]
+
+
 @pytest.mark.parametrize("path", ["/v1/answer", "/v1/chat/completions"])
 def test_an_answer_that_outlasts_the_limit_is_marked_interrupted(
     tmp_path: Path, faults: FaultServer, path: str

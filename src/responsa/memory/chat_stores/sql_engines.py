@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -87,8 +88,15 @@ class Engines:
 
     def _prepare(self, engine: Engine) -> None:
         if self._kind == "sqlite":
+            event.listen(engine, "do_connect", _make_private)
             event.listen(engine, "connect", _open_sqlite)
             event.listen(engine, "begin", _begin_sqlite)
+
+
+def _make_private(_dialect: object, _record: object, arguments: Any, _options: object) -> None:
+    """Make a new file its owner's alone; SQLite would let everybody read it."""
+    with suppress(OSError):  # what cannot be made cannot be opened either: the driver says why
+        os.close(os.open(arguments[0], os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _open_sqlite(connection: Any, _: object) -> None:
