@@ -64,7 +64,7 @@ def _core(answer: str) -> str:
     return _MARKER.sub("", answer).replace("’", "'").strip(" \t\n\r.。!！\"'“”*").casefold()
 
 
-_REFUSALS: Final = frozenset(_core(texts.REFUSAL) for texts in (en, zh))
+_REFUSALS: Final = frozenset(_core(said) for texts in (en, zh) for said in (texts.REFUSAL, *texts.OTHER_REFUSALS))
 
 
 def refuses(answer: str) -> bool:
