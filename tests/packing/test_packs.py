@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.packing.texts import CHINESE, ENGLISH, sources
 
 from responsa.packing.packer import count_passages, pack, pack_each, pack_first
-from responsa.packing.passages import FENCE, Pack, Passage, passages_of, passages_of_texts
+from responsa.packing.passages import FENCE, Pack, Passage, Piece, passages_of, passages_of_texts
 from responsa.programs import run
 from responsa.schema.nodes import MetadataMode, NodeWithScore, TextNode
 from responsa.testing import ScriptedLLM
@@ -198,3 +198,15 @@ def test_a_fence_that_must_differ_stays_short(quotes: str) -> None:
     passage = Passage(1, "", f"He said {quotes}.")
     assert passage.fence not in passage.body
     assert len(passage.fence) <= 7
+
+
+def test_a_passage_of_forty_thousand_fences_has_the_next_one_in_every_piece() -> None:
+    text = "".join(f'"""{number} said. ' for number in range(40_000))
+    passage = Passage(1, "", text)
+    assert (passage.fence, passage.fence in text) == ('"""40000', False)
+    pieces = [Piece(passage, start, start + 100, 0).render() for start in range(0, len(text), 100)]
+    assert all(piece.endswith('\n"""40000') for piece in pieces)
+
+
+def test_a_fence_is_not_the_beginning_of_one_that_the_passage_holds() -> None:
+    assert Passage(1, "", 'He said """10 and """3.').fence == '"""2'

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Final
 
 from responsa.schema.messages import ChatMessage, ImageBlock
@@ -24,6 +25,7 @@ _NEVER_IN_HEAD: Final = frozenset(["question", "answer", "full_answer", "summary
 SEPARATOR = "\n\n"
 # What could be taken for the beginning of a passage, or for the end of them all.
 _MARK: Final = re.compile(rf"\[\d|{FENCE}")
+_NUMBER_OF_FENCE: Final = re.compile(rf"(?<={FENCE})[1-9][0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,10 @@ class Passage:
         media: Pictures that belong to it.
         is_entry: Whether it is a knowledge entry, shown as a JSON object that `head` begins and `tail` ends.
         skip: Characters at the text's beginning that `head` shows already: an entry's question.
+
+    Attributes:
+        fence: Its own fence, that the passage does not hold nor stands around all, so that its end cannot be forged;
+            empty where it needs none.
     """
 
     number: int
@@ -49,6 +55,7 @@ class Passage:
     media: tuple[ImageBlock, ...] = ()
     is_entry: bool = False
     skip: int = 0
+    fence: str = field(init=False, repr=False, compare=False)
 
     @property
     def body(self) -> str:
@@ -62,19 +69,27 @@ class Passage:
             return self.head + text[1:-1] + self.tail
         return self.head + self.text[start:end] + self.tail
 
+    def __post_init__(self) -> None:
+        # Once for all pieces of it: each of them asks for it, and a passage may have a thousand.
+        object.__setattr__(self, "fence", self._fence())
+
     @property
     def is_fenced(self) -> bool:
         """Whether it needs a fence of its own: it is an entry, or could be taken for more than one passage."""
-        return self.is_entry or (_MARK.search(self.body) is not None if self.number else FENCE in self.body)
+        return bool(self.fence)
 
-    @property
-    def fence(self) -> str:
-        """A fence that neither the passage holds nor stands around all, so that its end cannot be forged."""
+    def _fence(self) -> str:
         body = self.body
-        number = 1
-        while f"{FENCE}{number}" in body:
-            number += 1
-        return f"{FENCE}{number}"
+        if not self.is_entry and not (_MARK.search(body) if self.number else FENCE in body):
+            return ""
+        # No number needs more digits than the body's length has.
+        most = len(str(len(body)))
+        held = {
+            digits[:end]
+            for digits in set(_NUMBER_OF_FENCE.findall(body))
+            for end in range(1, min(len(digits), most) + 1)
+        }
+        return next(f"{FENCE}{number}" for number in count(1) if str(number) not in held)
 
     @classmethod
     def of_node(cls, number: int, source: NodeWithScore) -> Passage:
