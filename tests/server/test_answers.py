@@ -13,6 +13,28 @@ from responsa.server.models.replies import AnswerReply, ErrorReply, FailedReply,
 from responsa.testing import ScriptedLLM
 
 
+@pytest.mark.parametrize(
+    ("metadata", "fault"),
+    [
+        ('{"a": "\\ud800"}', "half a character"),
+        ('{"\\udfff": 1}', "half a character"),
+        ('{"a": NaN}', "not JSON compliant"),
+        ('{"a": ' + "[" * 900 + "]" * 900 + "}", "more than 32 levels deep"),
+    ],
+)
+def test_metadata_that_could_not_be_given_back_is_refused(tmp_path: Path, metadata: str, fault: str) -> None:
+    async def scene() -> None:
+        async with in_process(a_service(tmp_path)) as client:
+            body = '{"question": "Which oil?", "nodes": [{"text": "Oil.", "metadata": ' + metadata + "}]}"
+            reply = await client.post("/v1/answer", content=body, headers={"Content-Type": "application/json"})
+            assert reply.status_code == 422
+            message = reply.json()["error"]["message"]
+            assert "nodes.0.metadata" in message
+            assert fault in message
+
+    asyncio.run(scene())
+
+
 def test_an_answer_from_passages_given_is_the_structured_answer(tmp_path: Path) -> None:
     async def scene() -> None:
         async with in_process(a_service(tmp_path)) as client:

@@ -24,7 +24,7 @@ def checked_extra(value: Any) -> dict[str, Any]:
     """
     if not isinstance(value, dict):
         raise ValueError("not an object")
-    if _is_deeper(value, MOST_LEVELS):
+    if is_deeper(value, MOST_LEVELS):
         raise ValueError(f"more than {MOST_LEVELS} levels deep")
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if len(text) > MOST_CHARACTERS:
@@ -33,8 +33,9 @@ def checked_extra(value: Any) -> dict[str, Any]:
     return checked
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
+def is_deeper(value: Any, levels: int) -> bool:
+    """Tell whether objects and lists stand inside one another at more than so many levels."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
     if inner is None:
         return False
-    return levels == 0 or any(_is_deeper(one, levels - 1) for one in inner)
+    return levels == 0 or any(is_deeper(one, levels - 1) for one in inner)

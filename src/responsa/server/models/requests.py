@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from responsa.prompts.style import MAX_INSTRUCTIONS
 from responsa.response_synthesizers.question import MAX_QUESTION_CHARACTERS
 from responsa.response_synthesizers.type import ResponseMode
+from responsa.retrieval.readers.entry_extra import is_deeper
 
 MAX_TOP_K: Final = 100
 DEFAULT_TOP_K: Final = 8
+MAX_METADATA_LEVELS: Final = 32
 
 Question = Annotated[
     str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, description="The question, as the person asked it.")
@@ -41,6 +44,17 @@ class PassageIn(RequestModel):
         "question, that too.",
     )
     score: float | None = Field(None, allow_inf_nan=False, description="How well it matched.")
+
+    @field_validator("metadata")
+    @classmethod
+    def _can_be_given_back(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if is_deeper(value, MAX_METADATA_LEVELS):
+            raise ValueError(f"more than {MAX_METADATA_LEVELS} levels deep")
+        try:
+            json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise ValueError("holds half a character") from None
+        return value
 
 
 class AnswerOptions(RequestModel):
