@@ -234,6 +234,18 @@ def test_an_edited_question_is_answered_in_its_place_and_keeps_its_wording(tmp_p
     asyncio.run(scene())
 
 
+def test_half_a_character_that_a_model_wrote_keeps_no_session_from_being_read(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with in_process(a_service(tmp_path, ScriptedLLM("The \ud83d X200 pump needs ISO VG 46 oil."))) as client:
+            session = (await client.post("/v1/sessions", json={})).json()["id"]
+            assert (await client.post(f"/v1/sessions/{session}/messages", json=QUESTION)).status_code == 200
+            reply = await client.get(f"/v1/sessions/{session}")
+            assert reply.status_code == 200, reply.text
+            assert reply.json()["messages"][1]["content"] == "The ? X200 pump needs ISO VG 46 oil."
+
+    asyncio.run(scene())
+
+
 def test_a_fork_goes_its_own_way(tmp_path: Path) -> None:
     async def scene() -> None:
         async with in_process(a_service(tmp_path, ScriptedLLM(["A.", "B.", "C."]))) as client:

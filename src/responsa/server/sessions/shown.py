@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,7 @@ def message_json(message: StoredMessage) -> dict[str, Any]:
     hits = hits_of([_node(source) for source in sources], citations=citations)
     for hit, source in zip(hits, sources, strict=True):
         hit["shown"] = source.get("shown", "not")
-    return {
+    shown = {
         "id": message.id,
         "turn": message.turn or message.id,
         "role": message.role.value,
@@ -36,6 +37,9 @@ def message_json(message: StoredMessage) -> dict[str, Any]:
         "citations": [citation_json(one) for one in citations],
         "earlier": _mappings(extra.get("earlier")),
     }
+    # Half a character, which a model may write, has no encoding.
+    encoded: dict[str, Any] = json.loads(json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"))
+    return encoded
 
 
 def public(message: StoredMessage) -> StoredMessage:
