@@ -238,6 +238,22 @@ def test_a_job_is_cancelled_while_it_runs_or_waits_and_run_again(tmp_path: Path)
     asyncio.run(scene())
 
 
+def test_a_job_that_is_run_again_by_several_at_once_runs_once(tmp_path: Path) -> None:
+    async def scene() -> None:
+        embedder = HeldEmbedder()
+        index = VectorStoreIndex(empty_index().store, embed_model=embedder)
+        async with in_process(a_service(tmp_path, indexes={"docs": index})) as client:
+            job = (await sent(client, ("one.md", MANUAL))).job
+            await asyncio.wait_for(embedder.begun.wait(), 60)
+            await client.delete(f"/v1/jobs/{job.id}")
+            replies = await asyncio.gather(*(client.post(f"/v1/jobs/{job.id}/run") for _ in range(4)))
+            assert sorted(reply.status_code for reply in replies) == [202, 409, 409, 409]
+            embedder.allowed.set()
+            assert (await done(client, job.id)).attempts == 2
+
+    asyncio.run(scene())
+
+
 def test_a_job_tells_how_far_it_is_within_one_document(tmp_path: Path) -> None:
     async def scene() -> None:
         embedder = CountedEmbedder(2)

@@ -57,8 +57,11 @@ class Jobs:
         """Take a job; it is on the disk when this returns.
 
         Raises:
+            JobNotRunnable: It waits or runs already.
             JobsFull: As many wait as may.
         """
+        if job.id in self._here:
+            raise JobNotRunnable(job.id, self._here[job.id].state)
         self.check_room()
         self._here[job.id] = job
         self._waiting.append(job.id)
