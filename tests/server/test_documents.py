@@ -7,6 +7,7 @@ import gzip
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.retrieval.support import LineSplitter
@@ -250,6 +251,35 @@ def test_a_job_that_is_run_again_by_several_at_once_runs_once(tmp_path: Path) ->
             assert sorted(reply.status_code for reply in replies) == [202, 409, 409, 409]
             embedder.allowed.set()
             assert (await done(client, job.id)).attempts == 2
+
+    asyncio.run(scene())
+
+
+def test_a_document_that_is_sent_again_while_its_deletion_runs_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scene() -> None:
+        index = empty_index()
+        refresh, begun, allowed = index.arefresh, asyncio.Event(), asyncio.Event()
+
+        async def held(*words: Any, **options: Any) -> Any:
+            begun.set()
+            await allowed.wait()
+            return await refresh(*words, **options)
+
+        async with in_process(a_service(tmp_path, indexes={"docs": index})) as client:
+            first = await sent(client, ("one.md", MANUAL))
+            await done(client, first.job.id)
+            monkeypatch.setattr(index, "arefresh", held)
+            deletion = (await client.delete(f"/v1/documents/{first.documents[0].id}")).json()["id"]
+            await asyncio.wait_for(begun.wait(), 60)
+            again = await sent(client, ("one.md", MANUAL.replace(b"46", b"68")))
+            allowed.set()
+            await done(client, deletion)
+            await done(client, again.job.id)
+            assert [(name, state) for name, _, state, _ in await listed(client)] == [("one.md", "indexed")]
+            [text] = await found(client, "X200 pump oil")
+            assert "ISO VG 68" in text
 
     asyncio.run(scene())
 

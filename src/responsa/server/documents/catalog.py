@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -123,11 +123,19 @@ class Catalog:
 
         await self._records.run(step)
 
-    async def remove(self, document_ids: Sequence[str]) -> None:
-        """Remove records."""
+    async def remove_deleted(self, document_ids: Sequence[str], remove_content: Callable[[str], None]) -> None:
+        """Remove those records that are to be deleted still, and first the content of each.
+
+        Args:
+            document_ids: Whose records.
+            remove_content: Removes the content of a document; nobody can send it again meanwhile.
+        """
 
         def step(connection: sqlite3.Connection) -> None:
-            connection.executemany("DELETE FROM documents WHERE id = ?", [(one,) for one in document_ids])
+            for record in _some(connection, document_ids):
+                if record.state == "deleting":
+                    remove_content(record.id)
+                    connection.execute("DELETE FROM documents WHERE id = ?", (record.id,))
 
         await self._records.run(step)
 

@@ -142,14 +142,12 @@ class Documents:
 
     async def _delete(self, job: Job, report: Report) -> None:
         index = await self._indexes.get(job.index, make=True)
-        # One of them that was sent again meanwhile stays.
+        # One of them that was sent again meanwhile stays, and so does one that is sent again while its parts go.
         gone = [one.id for one in await self.catalog.some(job.documents) if one.state == "deleting"]
         parts = sorted(chain.from_iterable((await _held(index, gone)).values()))
         if parts:
             await _patiently(lambda: index.arefresh([nothing_in_place_of(part) for part in parts]))
-        for document_id in gone:
-            await asyncio.to_thread(self._files.remove, document_id)
-        await self.catalog.remove(gone)
+        await self.catalog.remove_deleted(gone, self._files.remove)
         report(files_done=len(job.documents))
 
     @asynccontextmanager
