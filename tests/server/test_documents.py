@@ -26,7 +26,11 @@ from tests.server.support import a_service, in_process, on_a_socket
 
 from responsa.indices import VectorStoreIndex
 from responsa.server.documents.documents import clean_name
+from responsa.server.jobs.job import Job
+from responsa.server.jobs.queue import Jobs, Report
+from responsa.server.jobs.store import JobStore
 from responsa.server.models.documents import JobReply
+from responsa.server.records.database import Records
 from responsa.server.security.keys import KeyStore
 from responsa.testing.embedder import BagOfWordsEmbedder
 
@@ -235,6 +239,26 @@ def test_a_job_is_cancelled_while_it_runs_or_waits_and_run_again(tmp_path: Path)
             refused = await client.post(f"/v1/jobs/{first.job.id}/run")
             assert (refused.status_code, refused.json()["error"]["code"]) == (409, "job_not_runnable")
             assert len(await found(client, "pump")) == 2
+
+    asyncio.run(scene())
+
+
+def test_a_job_that_is_cancelled_before_its_first_step_has_ended(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async def work(job: Job, report: Report) -> None:
+            raise AssertionError("it began")
+
+        records = Records(tmp_path / "service.db")
+        jobs = Jobs(JobStore(records), work, 10)
+        try:
+            # The worker has made the job's task in the loop's next step, which comes before that task's first.
+            job = await jobs.submit(Job("ingest", "docs", ()))
+            await asyncio.sleep(0)
+            assert (await jobs.cancel(job.id)).state == "cancelled"
+            assert (await jobs.run_again(job.id)).state == "queued"
+        finally:
+            await jobs.aclose()
+            await records.aclose()
 
     asyncio.run(scene())
 

@@ -103,6 +103,9 @@ class Jobs:
             self._cancelled.add(job_id)
             task.cancel()
             await asyncio.wait([task])
+            if self._here.get(job_id) is job:  # its task had not begun, and so has not ended it
+                self._cancelled.discard(job_id)
+                await self._end(job_id, "cancelled")
         elif job.state in UNENDED:
             raise JobNotRunnable(job_id, f"{job.state} in another process")
         return await self.get(job_id)
