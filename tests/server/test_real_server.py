@@ -47,13 +47,8 @@ def running(
     llama_server: LlamaServer, embedding_server: LlamaServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RealService]:
     with a_real_service(tmp_path_factory.mktemp("real"), llama_server, embedding_server) as service:
+        service.upload("manual.md", MANUAL)  # which makes the index
         yield service
-
-
-@pytest.fixture(scope="module")
-def manual(running: RealService) -> dict[str, Any]:
-    """A document that is in the index."""
-    return running.upload("manual.md", MANUAL)
 
 
 @pytest.fixture
@@ -75,7 +70,7 @@ def test_every_route_is_asked_here(running: RealService) -> None:
 
 
 @asks("GET /healthz", "GET /readyz")
-def test_the_service_its_servers_and_its_index_are_ready(client: httpx2.Client, manual: dict[str, Any]) -> None:
+def test_the_service_its_servers_and_its_index_are_ready(client: httpx2.Client) -> None:
     assert client.get("/healthz").json() == {"status": "ok"}
     ready = ReadyReply.model_validate(client.get("/readyz").json())
     assert [check.name for check in ready.checks] == ["model", "embeddings", "sessions", "records", "index:docs"]
@@ -170,7 +165,7 @@ def test_a_follow_up_is_rewritten(client: httpx2.Client) -> None:
 
 @asks("POST /v1/search")
 @pytest.mark.parametrize("by", ["hybrid", "meaning", "words"])
-def test_a_search_finds_the_passage(client: httpx2.Client, manual: dict[str, Any], by: str) -> None:
+def test_a_search_finds_the_passage(client: httpx2.Client, by: str) -> None:
     found = client.post("/v1/search", json={"question": "X200 oil", "by": by, "top_k": 100})
     hits = SearchReply.model_validate(found.json()).hits
     assert "The X200 pump needs ISO VG 46 oil." in [hit.text.splitlines()[-1] for hit in hits]
@@ -227,9 +222,7 @@ def test_a_knowledge_entry_is_found_with_its_fields(service: RealService) -> Non
 
 
 @asks("GET /v1/jobs", "DELETE /v1/jobs/{job_id}", "POST /v1/jobs/{job_id}/run")
-def test_a_job_is_cancelled_while_the_embedding_server_hangs_and_done_when_run_again(
-    service: RealService, manual: dict[str, Any]
-) -> None:
+def test_a_job_is_cancelled_while_the_embedding_server_hangs_and_done_when_run_again(service: RealService) -> None:
     with hanging(service.embedding):
         files = [("files", ("late.md", b"The K4 hose is blue."))]
         job_id = service.client.post("/v1/documents", files=files).json()["job"]["id"]
@@ -258,7 +251,7 @@ def session(running: RealService) -> str:
 
 @asks("POST /v1/sessions/{session_id}/messages", "GET /v1/sessions/{session_id}")
 def test_a_follow_up_is_searched_for_in_other_words_and_both_turns_are_kept(
-    client: httpx2.Client, manual: dict[str, Any], session: str
+    client: httpx2.Client, session: str
 ) -> None:
     path = f"/v1/sessions/{session}/messages"
     body = {"question": "Which oil does the X200 pump need?", "max_tokens": 8, "top_k": 1}
@@ -317,7 +310,7 @@ def test_feedback_is_kept_with_the_answer_it_is_about(client: httpx2.Client, ses
 
 
 @asks("GET /v1/models", "GET /v1/models/{model}", "POST /v1/chat/completions")
-def test_the_openai_package_gets_an_answer_whole_and_in_pieces(service: RealService, manual: dict[str, Any]) -> None:
+def test_the_openai_package_gets_an_answer_whole_and_in_pieces(service: RealService) -> None:
     asked: Any = {"model": "docs/compact", "messages": [{"role": "user", "content": "Which oil?"}], "max_tokens": 12}
     options: Any = {"extra_body": {"responsa": {"top_k": 1}}, "temperature": 0.0, "seed": 1}
     url = f"{service.client.base_url}/v1"
