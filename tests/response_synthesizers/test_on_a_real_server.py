@@ -86,7 +86,9 @@ def test_no_call_is_rejected_and_every_prompt_has_the_length_that_was_planned(
     assert [row.shown for row in planned.coverage] == [row.shown for row in response.coverage]
     shown = {row.shown.value for row in response.coverage}
     if mode == "simple_summarize":
-        assert (shown, stages(response)) == ({"whole", "cut", "not"}, ["answer"])
+        # A passage is cut where the room ends inside of it, and not where it ends between two.
+        assert {"whole", "not"} <= shown <= {"whole", "cut", "not"}
+        assert stages(response) == ["answer"]
     else:
         assert shown == ({"not"} if mode in NO_SOURCE_SHOWN else {"whole"})
     assert "step_failed" not in {notice.code for notice in response.warnings}
