@@ -9,6 +9,7 @@ import pytest
 
 from responsa.http.asyncio_streams import AsyncioStream
 from responsa.http.client_factory import AsyncioTransport
+from responsa.http.overflowing_pool import FULL
 
 TLS = Path(__file__).parents[1] / "data" / "tls"
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -116,6 +117,41 @@ def test_a_server_that_sends_faster_than_is_read_is_made_to_wait() -> None:
                 taken += len(content)
                 if taken > waiting + 1_000_000:
                     break
+
+    asyncio.run(main())
+
+
+def test_more_requests_at_once_than_a_pool_has_connections_go_through_the_next_and_few_stay_open() -> None:
+    together = FULL + 2
+    arrived = asyncio.Event()
+    ended = asyncio.Event()
+    open_now = 0
+    waiting = 0
+
+    async def held(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal open_now, waiting
+        open_now += 1
+        waiting += 1
+        if waiting == together:
+            arrived.set()
+        await arrived.wait()
+        writer.write(HEAD + b"2\r\nok\r\n0\r\n\r\n")
+        await writer.drain()
+        try:
+            await reader.read()
+        finally:
+            open_now -= 1
+            ended.set()
+
+    async def main() -> None:
+        async with serving(held) as port, httpx2.AsyncClient(transport=AsyncioTransport(False, LIMITS)) as client:
+            url = f"http://127.0.0.1:{port}/"
+            replies = await asyncio.gather(*(client.get(url) for _ in range(together)))
+            assert [reply.content for reply in replies] == [b"ok"] * together
+            while open_now > 4:  # what LIMITS keeps idle
+                ended.clear()
+                await asyncio.wait_for(ended.wait(), 60)
+            assert open_now == 4
 
     asyncio.run(main())
 

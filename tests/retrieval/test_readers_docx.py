@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import docx
 import pytest
 
 from responsa.retrieval.readers import SimpleDirectoryReader
 from responsa.schema.nodes import Document
-
-docx = pytest.importorskip("docx")
 
 NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 

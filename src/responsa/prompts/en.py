@@ -21,25 +21,27 @@ SUMMARY_SYSTEM: Final = (
 )
 # Of one passage among many, no numbers are asked for: small models would refuse, or write nothing else.
 STEP_SYSTEM: Final = f"You answer questions from numbered passages. {_DATA}"
-QA_USER: Final = 'Passages:\n"""\n{context_str}\n"""\n\nQuestion: {query_str}'
+PASSAGES: Final = 'Passages:\n"""\n{context_str}\n"""\n\n'
 QUESTION: Final = "Question: {query_str}\n\n"
-OPENING_USER: Final = (
-    QUESTION + 'Passages:\n"""\n{context_str}\n"""\n\n'
-    "Now answer the question from the passages, in one or two sentences:"
-)
+QA_USER: Final = PASSAGES + "Question: {query_str}"
+OPENING_USER: Final = QUESTION + PASSAGES + "Now answer the question from the passages, in one or two sentences:"
+SO_FAR: Final = 'Answer so far:\n{existing_answer}\n\nFurther passages:\n"""\n{context_msg}\n"""\n\n'
 REFINE_USER: Final = (
-    QUESTION + 'Answer so far:\n{existing_answer}\n\nFurther passages:\n"""\n{context_msg}\n"""\n\n'
-    "Improve the answer so far with the further passages, or repeat it if they add nothing to it. Write only the "
+    QUESTION
+    + SO_FAR
+    + "Improve the answer so far with the further passages, or repeat it if they add nothing to it. Write only the "
     "answer, in one or two sentences:"
 )
 QA_DECIDE_USER: Final = (
-    QUESTION + 'Passages:\n"""\n{context_str}\n"""\n\n'
-    "Do the passages answer the question? Write a JSON object: query_satisfied is true if they do, else false; "
+    QUESTION
+    + PASSAGES
+    + "Do the passages answer the question? Write a JSON object: query_satisfied is true if they do, else false; "
     "answer is the answer in English, briefly, from the passages:"
 )
 REFINE_DECIDE_USER: Final = (
-    QUESTION + 'Answer so far:\n{existing_answer}\n\nFurther passages:\n"""\n{context_msg}\n"""\n\n'
-    "Do the further passages change or complete the answer? Write a JSON object: query_satisfied is true if they do "
+    QUESTION
+    + SO_FAR
+    + "Do the further passages change or complete the answer? Write a JSON object: query_satisfied is true if they do "
     "and false if the answer so far stays; answer is the improved answer:"
 )
 SIMPLE_USER: Final = "{query_str}"

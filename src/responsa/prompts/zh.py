@@ -17,20 +17,23 @@ QA_SYSTEM: Final = f"根据编号的资料，用一两个{_CITED}{_DATA}"
 SUMMARY_SYSTEM: Final = f"综合全部编号的资料，用几个{_CITED}保留与问题有关的内容。{_DATA}"
 # Of one passage among many, no numbers are asked for: small models would refuse, or write nothing else.
 STEP_SYSTEM: Final = f"你根据编号的资料回答问题。{_DATA}"
-QA_USER: Final = '资料：\n"""\n{context_str}\n"""\n\n问题：{query_str}'
+PASSAGES: Final = '资料：\n"""\n{context_str}\n"""\n\n'
 QUESTION: Final = "问题：{query_str}\n\n"
-OPENING_USER: Final = QUESTION + '资料：\n"""\n{context_str}\n"""\n\n现在根据资料用一两句话回答这个问题：'
+QA_USER: Final = PASSAGES + "问题：{query_str}"
+OPENING_USER: Final = QUESTION + PASSAGES + "现在根据资料用一两句话回答这个问题："
+SO_FAR: Final = '目前的回答：\n{existing_answer}\n\n更多资料：\n"""\n{context_msg}\n"""\n\n'
 REFINE_USER: Final = (
-    QUESTION + '目前的回答：\n{existing_answer}\n\n更多资料：\n"""\n{context_msg}\n"""\n\n'
-    "用更多资料改进目前的回答；如果没有新的内容，就照抄目前的回答。用一两句话，只写回答："
+    QUESTION + SO_FAR + "用更多资料改进目前的回答；如果没有新的内容，就照抄目前的回答。用一两句话，只写回答："
 )
 QA_DECIDE_USER: Final = (
-    QUESTION + '资料：\n"""\n{context_str}\n"""\n\n'
-    "资料能回答问题吗？写出一个 JSON 对象：能回答时 query_satisfied 为 true，否则为 false；answer 是根据资料用中文写的简要回答："
+    QUESTION
+    + PASSAGES
+    + "资料能回答问题吗？写出一个 JSON 对象：能回答时 query_satisfied 为 true，否则为 false；answer 是根据资料用中文写的简要回答："
 )
 REFINE_DECIDE_USER: Final = (
-    QUESTION + '目前的回答：\n{existing_answer}\n\n更多资料：\n"""\n{context_msg}\n"""\n\n'
-    "更多资料会改变或补充回答吗？写出一个 JSON 对象：会时 query_satisfied 为 true，保持目前的回答时为 false；answer 是改进后的回答："
+    QUESTION
+    + SO_FAR
+    + "更多资料会改变或补充回答吗？写出一个 JSON 对象：会时 query_satisfied 为 true，保持目前的回答时为 false；answer 是改进后的回答："
 )
 SIMPLE_USER: Final = "{query_str}"
 CONDENSE_SYSTEM: Final = (
