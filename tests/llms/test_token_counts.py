@@ -180,7 +180,6 @@ def test_a_tokenizer_file_needs_the_library_that_reads_it(tmp_path: Path, monkey
 
 
 def test_a_file_that_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("tokenizers")
     path = tmp_path / "tokenizer.json"
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(InvalidOption):
