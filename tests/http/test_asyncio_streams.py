@@ -1,20 +1,35 @@
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import httpx2
 import pytest
+import uvloop
 
 from responsa.http.asyncio_streams import AsyncioStream
 from responsa.http.client_factory import AsyncioTransport
 from responsa.http.overflowing_pool import FULL
+from responsa.http.wire import AsyncOpenStream
 
 TLS = Path(__file__).parents[1] / "data" / "tls"
 HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=4, keepalive_expiry=4.0)
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Run: TypeAlias = Callable[[Coroutine[Any, Any, None]], None]
+
+
+@pytest.fixture(params=[asyncio.new_event_loop, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def run(request: pytest.FixtureRequest) -> Run:
+    """Runs to the end on an event loop of one kind."""
+
+    def running(main: Coroutine[Any, Any, None]) -> None:
+        with asyncio.Runner(loop_factory=request.param) as runner:
+            runner.run(main)
+
+    return running
 
 
 @asynccontextmanager
@@ -56,7 +71,7 @@ async def in_pieces(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
         await asyncio.sleep(0)
 
 
-def test_a_body_is_read_past_the_library_and_its_connection_serves_again() -> None:
+def test_a_body_is_read_past_the_library_and_its_connection_serves_again(run: Run) -> None:
     async def main() -> None:
         async with serving(in_pieces) as port, httpx2.AsyncClient(transport=AsyncioTransport(False, LIMITS)) as client:
             first, content = await read(client, f"http://127.0.0.1:{port}/")
@@ -64,10 +79,10 @@ def test_a_body_is_read_past_the_library_and_its_connection_serves_again() -> No
             assert content == again == b"abcdefg"
             assert first is second
 
-    asyncio.run(main())
+    run(main())
 
 
-def test_it_is_the_same_over_tls_and_a_certificate_nobody_trusts_is_refused() -> None:
+def test_it_is_the_same_over_tls_and_a_certificate_nobody_trusts_is_refused(run: Run) -> None:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(TLS / "certificate.pem", TLS / "key.pem")
     trusting = ssl.create_default_context(cafile=str(TLS / "certificate.pem"))
@@ -81,10 +96,10 @@ def test_it_is_the_same_over_tls_and_a_certificate_nobody_trusts_is_refused() ->
                 with pytest.raises(httpx2.ConnectError, match="certificate"):
                     await client.get(f"https://localhost:{port}/")
 
-    asyncio.run(main())
+    run(main())
 
 
-def test_a_server_that_sends_faster_than_is_read_is_made_to_wait() -> None:
+def test_a_server_that_sends_faster_than_is_read_is_made_to_wait(run: Run) -> None:
     sent = 0
 
     async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -118,10 +133,10 @@ def test_a_server_that_sends_faster_than_is_read_is_made_to_wait() -> None:
                 if taken > waiting + 1_000_000:
                     break
 
-    asyncio.run(main())
+    run(main())
 
 
-def test_more_requests_at_once_than_a_pool_has_connections_go_through_the_next_and_few_stay_open() -> None:
+def test_more_requests_at_once_than_a_pool_has_connections_go_through_the_next_and_few_stay_open(run: Run) -> None:
     together = FULL + 2
     arrived = asyncio.Event()
     ended = asyncio.Event()
@@ -153,14 +168,14 @@ def test_more_requests_at_once_than_a_pool_has_connections_go_through_the_next_a
                 await asyncio.wait_for(ended.wait(), 60)
             assert open_now == 4
 
-    asyncio.run(main())
+    run(main())
 
 
 @pytest.mark.parametrize(
     ("sent", "error"),
     [(b"zz\r\n", httpx2.RemoteProtocolError), (b"5\r\nhel", httpx2.RemoteProtocolError)],
 )
-def test_a_broken_body_is_told(sent: bytes, error: type[Exception]) -> None:
+def test_a_broken_body_is_told(run: Run, sent: bytes, error: type[Exception]) -> None:
     async def broken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(HEAD + sent)
         await writer.drain()
@@ -171,4 +186,27 @@ def test_a_broken_body_is_told(sent: bytes, error: type[Exception]) -> None:
             with pytest.raises(error):
                 await read(client, f"http://127.0.0.1:{port}/")
 
-    asyncio.run(main())
+    run(main())
+
+
+def test_a_read_ends_when_its_time_is_up(run: Run) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(HEAD + b"2\r\nok\r\n")
+        await writer.drain()
+        await reader.read()
+
+    async def main() -> None:
+        async with (
+            serving(silent) as port,
+            httpx2.AsyncClient(transport=AsyncioTransport(False, LIMITS)) as client,
+            client.stream("GET", f"http://127.0.0.1:{port}/") as response,
+        ):
+            body = response.extensions["network_stream"].chunks(response, None)
+            opened = AsyncOpenStream(response, body)
+            assert await anext(body) == b"ok"
+            opened.end_in(0.01)
+            with pytest.raises(httpx2.RemoteProtocolError):
+                await anext(body)
+            await opened.aclose()
+
+    run(main())

@@ -181,6 +181,10 @@ class AsyncioStream(httpcore2.AsyncNetworkStream):
 
     async def aclose(self) -> None:
         # Closing a request that is under way is what cancels it: what is still to be written is not waited for.
+        self.abort()
+
+    def abort(self) -> None:
+        """Break the connection off; what waits for it is told that it has ended."""
         self._arrivals.transport.abort()
 
     async def start_tls(
@@ -255,11 +259,11 @@ class AsyncioBackend(httpcore2.AsyncNetworkBackend):
     ) -> httpcore2.AsyncNetworkStream:
         loop = asyncio.get_running_loop()
         local = None if local_address is None else (local_address, 0)
+        # Other loops than asyncio's own, such as uvloop's, try a name's addresses one after another.
+        racing: dict[str, Any] = {"happy_eyeballs_delay": 0.25} if isinstance(loop, asyncio.BaseEventLoop) else {}
         try:
             async with asyncio.timeout(timeout):
-                _, arrivals = await loop.create_connection(
-                    _Arrivals, host, port, local_addr=local, happy_eyeballs_delay=0.25
-                )
+                _, arrivals = await loop.create_connection(_Arrivals, host, port, local_addr=local, **racing)
         except TimeoutError as error:
             raise httpcore2.ConnectTimeout(f"no connection within {timeout} s") from error
         except OSError as error:

@@ -177,8 +177,10 @@ def broken_stream(url: str, fault: HTTPError, deadline: Deadline, silence: float
 
 
 def _shut(response: httpx2.Response) -> Callable[[], None]:
-    """Return a function that shuts the reply's socket down, so that a read waiting on it ends."""
+    """Return a function that ends the reply's connection, so that a read waiting on it ends."""
     stream = response.extensions.get("network_stream")
+    if isinstance(stream, AsyncioStream):
+        return stream.abort
     connection: socket.socket | None = None if stream is None else stream.get_extra_info("socket")
 
     def shut() -> None:
