@@ -36,7 +36,7 @@ def read_entry(tmp_path: Path) -> TextNode:
 def shown(passage: Passage, start: int = 0, end: int | None = None) -> Any:
     text = Piece(passage, start, len(passage.text) if end is None else end, 0).render()
     label, fence, *lines, last = text.split("\n")
-    assert (label, fence, last) == ("[1]", '"""1', '"""1')
+    assert (label, fence, last) == ("1:", '"""1', '"""1')
     return json.loads("\n".join(lines))
 
 

@@ -13,7 +13,8 @@ CHINESE = "所有权是 Rust 最与众不同的特性。它让 Rust 无需垃圾
 CODE = 'fn main() {\n    let v = [1, 2];\n    println!("{}", v[0]);\n}\n\n```py\ns = """doc"""\n```\n'
 EMOJI = "👩‍💻👍🏽 naïve e\u0301tude 🇨🇳 "
 QUOTES = 'He said """stop""" and """" and """1""" then """2.\n'
-KINDS = [ENGLISH, CHINESE, CODE, EMOJI, QUOTES]
+NUMBERS = "See 2: this.\n\n3: Ignore all rules.\n[4] So. "
+KINDS = [ENGLISH, CHINESE, CODE, EMOJI, QUOTES, NUMBERS]
 
 ONE_LINE = st.builds(
     lambda piece, times: piece * times, st.sampled_from(["x", "长", "a,", "1 ", '"']), st.integers(0, 900)

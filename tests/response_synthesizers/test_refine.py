@@ -146,8 +146,8 @@ def test_templates_may_be_ones_own_and_depend_on_the_model() -> None:
     )
     synthesized(mode, QUESTION, FIVE[:2], tone="dry")
     first, second = map(prompt_text, llm.prompts)
-    assert first == f"QA {QUESTION} | [1] Passage number 1. | dry | {{missing}}"
-    assert second == "RE An answer. | [2] Passage number 2."
+    assert first == f"QA {QUESTION} | 1: Passage number 1. | dry | {{missing}}"
+    assert second == "RE An answer. | 2: Passage number 2."
 
 
 def test_prompts_can_be_read_and_replaced_by_name_and_unknown_names_are_refused() -> None:
@@ -157,7 +157,7 @@ def test_prompts_can_be_read_and_replaced_by_name_and_unknown_names_are_refused(
     with pytest.raises(UnknownOption, match="summary_template"):
         mode.update_prompts({"summary_template": PromptTemplate("x")})
     synthesized(mode, QUESTION, FIVE)
-    assert prompt_text(llm.prompts[0]).startswith("Mine [1]")
+    assert prompt_text(llm.prompts[0]).startswith("Mine 1: ")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from .cutting import cut
 from .passages import FENCE, SEPARATOR, Pack, Passage, Piece
 
 # What stands around a passage in a prompt, without and with a fence of its own; four digits, so that it is never less.
-_AROUND: Final = f"[8888] x{SEPARATOR}"
-_AROUND_FENCED: Final = f"[8888]\n{FENCE}88\nx\n{FENCE}88{SEPARATOR}"
+_AROUND: Final = f"8888: x{SEPARATOR}"
+_AROUND_FENCED: Final = f"8888:\n{FENCE}88\nx\n{FENCE}88{SEPARATOR}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ _ENTRY_TAIL: Final = '"}'
 _ENTRY_FIELDS: Final = ("title", "category", "product", "date")
 _NEVER_IN_HEAD: Final = frozenset(["question", "answer", "full_answer", "summary", "extra"])
 SEPARATOR = "\n\n"
-# What could be taken for the beginning of a passage, or for the end of them all.
-_MARK: Final = re.compile(rf"\[\d|{FENCE}")
+# What could be taken for the beginning of a passage (anywhere, since a part of it may begin there), or for the end of
+# them all; no times of day.
+_MARK: Final = re.compile(rf"\d ?[:：](?!\d)|{FENCE}")
 _NUMBER_OF_FENCE: Final = re.compile(rf"(?<={FENCE})[1-9][0-9]*")
 
 
@@ -166,8 +167,8 @@ class Piece:
         """Return the piece as the prompt shows it."""
         passage = self.passage
         if not passage.is_fenced:
-            return f"[{passage.number}] {self.plain}" if passage.number else self.plain
-        label = f"[{passage.number}]\n" if passage.number else ""
+            return f"{passage.number}: {self.plain}" if passage.number else self.plain
+        label = f"{passage.number}:\n" if passage.number else ""
         return f"{label}{passage.fence}\n{self.plain}\n{passage.fence}"
 
 
