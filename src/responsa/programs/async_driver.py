@@ -14,6 +14,7 @@ from responsa.schema.protocols import LLM
 
 from .call_reader import CallReader
 from .effects import (
+    COUNTED_AT_ONCE,
     Count,
     Describe,
     Effect,
@@ -175,13 +176,22 @@ async def call_together(
     return results
 
 
+async def _let_others_run() -> None:
+    import asyncio
+
+    await asyncio.sleep(0)
+
+
 async def _do(effect: Effect, llm: LLM | None) -> Outcome:
     try:
         match effect:
             case Perform():
                 return await effect.acall()
             case Count(texts):
-                return await needed_llm(llm).acount_tokens(texts)
+                counts = await needed_llm(llm).acount_tokens(texts)
+                if len(texts) == COUNTED_AT_ONCE:
+                    await _let_others_run()
+                return counts
             case Measure(prompts):
                 return await needed_llm(llm).acount_prompts(prompts)
             case Describe():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from responsa.schema.calls import LLMCall
 from responsa.schema.completions import Completion, LLMMetadata, Timings
@@ -19,6 +19,7 @@ from responsa.schema.notices import Notice
 from responsa.schema.protocols import LLM
 
 T = TypeVar("T")
+COUNTED_AT_ONCE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +103,10 @@ def ask_all(calls: Sequence[LLMCall]) -> Program[list[Completion | Failed]]:
 
 
 def count(texts: Sequence[str]) -> Program[list[int]]:
-    """Count the tokens of each text."""
-    if not texts:
-        return []
-    counts: list[int] = yield from perform(Count(tuple(texts)))
+    """Count the tokens of each text, so many at a time that an event loop is not held up by a book."""
+    counts: list[int] = []
+    for start in range(0, len(texts), COUNTED_AT_ONCE):
+        counts += yield from perform(Count(tuple(texts[start : start + COUNTED_AT_ONCE])))
     return counts
 
 
