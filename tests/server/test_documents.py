@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import hashlib
 import io
 import zipfile
 from pathlib import Path
@@ -263,6 +264,19 @@ def test_a_job_that_is_cancelled_before_its_first_step_has_ended(tmp_path: Path)
     asyncio.run(scene())
 
 
+def test_a_job_that_is_cancelled_by_several_at_once_is_cancelled(tmp_path: Path) -> None:
+    async def scene() -> None:
+        embedder = HeldEmbedder()
+        index = VectorStoreIndex(empty_index().store, embed_model=embedder)
+        async with in_process(a_service(tmp_path, indexes={"docs": index})) as client:
+            job = (await sent(client, ("one.md", MANUAL))).job
+            await asyncio.wait_for(embedder.begun.wait(), 60)
+            replies = await asyncio.gather(*(client.delete(f"/v1/jobs/{job.id}") for _ in range(4)))
+            assert [reply.json()["state"] for reply in replies] == ["cancelled"] * 4
+
+    asyncio.run(scene())
+
+
 def test_a_job_that_is_run_again_by_several_at_once_runs_once(tmp_path: Path) -> None:
     async def scene() -> None:
         embedder = HeldEmbedder()
@@ -275,6 +289,21 @@ def test_a_job_that_is_run_again_by_several_at_once_runs_once(tmp_path: Path) ->
             assert sorted(reply.status_code for reply in replies) == [202, 409, 409, 409]
             embedder.allowed.set()
             assert (await done(client, job.id)).attempts == 2
+
+    asyncio.run(scene())
+
+
+def test_of_files_sent_at_once_under_one_name_one_is_kept_with_its_own_hash(tmp_path: Path) -> None:
+    async def scene() -> None:
+        service = a_service(tmp_path, indexes={"docs": empty_index()}, max_jobs=100)
+        async with in_process(service) as client:
+            taken = await asyncio.gather(*(sent(client, ("one.md", b"Number %d." % number)) for number in range(30)))
+            for one in taken:
+                await done(client, one.job.id)
+            [document] = (await client.get("/v1/documents")).json()["documents"]
+            content = (tmp_path / "documents" / f"content-{document['id']}").read_bytes()
+            assert document["sha256"] == hashlib.sha256(content).hexdigest()
+            assert [text.strip() for text in await found(client, "Number")] == [content.decode()]
 
     asyncio.run(scene())
 

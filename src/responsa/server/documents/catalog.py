@@ -56,8 +56,13 @@ class Catalog:
     def __init__(self, records: Records) -> None:
         self._records = records
 
-    async def put(self, record: DocumentRecord) -> DocumentRecord:
-        """Store a record; one of that name in that index keeps its identity and is changed."""
+    async def put(self, record: DocumentRecord, keep_content: Callable[[str], None]) -> DocumentRecord:
+        """Store a record; one of that name in that index keeps its identity and is changed.
+
+        Args:
+            record: The record.
+            keep_content: Keeps the content of the document of that identity; no other is sent under its name meanwhile.
+        """
 
         def step(connection: sqlite3.Connection) -> DocumentRecord:
             row = connection.execute(
@@ -65,6 +70,7 @@ class Catalog:
             ).fetchone()
             known = DocumentRecord(**json.loads(row[0])) if row else record
             stored = replace(record, id=known.id, created=known.created, parts=known.parts)
+            keep_content(stored.id)
             _write(connection, stored)
             return stored
 

@@ -96,11 +96,10 @@ class Documents:
         path, size, sha256 = await asyncio.to_thread(self._files.take_in, sent.content)
         try:
             media_type = await asyncio.to_thread(reader.check, path, name)
-            record = await self.catalog.put(DocumentRecord(index, name, media_type, size, sha256))
-            await asyncio.to_thread(self._files.keep, path, record.id)
+            record = DocumentRecord(index, name, media_type, size, sha256)
+            return await self.catalog.put(record, lambda document_id: self._files.keep(path, document_id))
         finally:
             await asyncio.to_thread(path.unlink, missing_ok=True)
-        return record
 
     async def _ingest(self, job: Job, report: Report) -> None:
         """Bring documents into the index, some files at a time, so that other processes write to it in between."""

@@ -100,8 +100,9 @@ class Jobs:
             await self._end(job_id, "cancelled")
         elif self._running is not None and self._running[0] == job_id:
             task = self._running[1]
-            self._cancelled.add(job_id)
-            task.cancel()
+            if job_id not in self._cancelled:  # a second time would break off how its end is stored
+                self._cancelled.add(job_id)
+                task.cancel()
             await asyncio.wait([task])
             if self._here.get(job_id) is job:  # its task had not begun, and so has not ended it
                 self._cancelled.discard(job_id)
