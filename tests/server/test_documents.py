@@ -6,7 +6,9 @@ import asyncio
 import gzip
 import hashlib
 import io
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from tests.server.support import a_service, in_process, on_a_socket
 
 from responsa.indices import VectorStoreIndex
 from responsa.server.documents.documents import clean_name
+from responsa.server.documents.files import ContentFiles
 from responsa.server.jobs.job import Job
 from responsa.server.jobs.queue import Jobs, Report
 from responsa.server.jobs.store import JobStore
@@ -264,15 +267,35 @@ def test_a_job_that_is_cancelled_before_its_first_step_has_ended(tmp_path: Path)
     asyncio.run(scene())
 
 
-def test_a_job_that_is_cancelled_by_several_at_once_is_cancelled(tmp_path: Path) -> None:
+def test_a_job_that_is_cancelled_again_while_its_end_is_stored_is_cancelled(tmp_path: Path) -> None:
+    begun, storing, allowed = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    class HeldStore(JobStore):
+        async def put(self, job: Job) -> None:
+            if job.state == "cancelled":
+                storing.set()
+                await allowed.wait()
+            await super().put(job)
+
+    async def work(job: Job, report: Report) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
     async def scene() -> None:
-        embedder = HeldEmbedder()
-        index = VectorStoreIndex(empty_index().store, embed_model=embedder)
-        async with in_process(a_service(tmp_path, indexes={"docs": index})) as client:
-            job = (await sent(client, ("one.md", MANUAL))).job
-            await asyncio.wait_for(embedder.begun.wait(), 60)
-            replies = await asyncio.gather(*(client.delete(f"/v1/jobs/{job.id}") for _ in range(4)))
-            assert [reply.json()["state"] for reply in replies] == ["cancelled"] * 4
+        records = Records(tmp_path / "service.db")
+        jobs = Jobs(HeldStore(records), work, 10)
+        try:
+            job = await jobs.submit(Job("ingest", "docs", ()))
+            await begun.wait()
+            first = asyncio.ensure_future(jobs.cancel(job.id))
+            await storing.wait()
+            second = asyncio.ensure_future(jobs.cancel(job.id))
+            await asyncio.sleep(0)
+            allowed.set()
+            assert [(await one).state for one in (first, second)] == ["cancelled"] * 2
+        finally:
+            await jobs.aclose()
+            await records.aclose()
 
     asyncio.run(scene())
 
@@ -293,18 +316,33 @@ def test_a_job_that_is_run_again_by_several_at_once_runs_once(tmp_path: Path) ->
     asyncio.run(scene())
 
 
-def test_of_files_sent_at_once_under_one_name_one_is_kept_with_its_own_hash(tmp_path: Path) -> None:
+def test_no_other_file_is_recorded_while_one_takes_its_place_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[str] = []
+    keep = ContentFiles.keep
+
+    def watched(files: ContentFiles, taken_in: Path, document_id: str) -> None:
+        with (
+            closing(sqlite3.connect(tmp_path / "service.db", timeout=0, isolation_level=None)) as other,
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+        ):
+            other.execute("BEGIN IMMEDIATE")
+        keep(files, taken_in, document_id)
+        kept.append(document_id)
+
     async def scene() -> None:
-        service = a_service(tmp_path, indexes={"docs": empty_index()}, max_jobs=100)
-        async with in_process(service) as client:
-            taken = await asyncio.gather(*(sent(client, ("one.md", b"Number %d." % number)) for number in range(30)))
+        async with in_process(a_service(tmp_path, indexes={"docs": empty_index()})) as client:
+            taken = await asyncio.gather(*(sent(client, ("one.md", b"Number %d." % number)) for number in range(4)))
             for one in taken:
                 await done(client, one.job.id)
             [document] = (await client.get("/v1/documents")).json()["documents"]
+            assert kept == [document["id"]] * 4
             content = (tmp_path / "documents" / f"content-{document['id']}").read_bytes()
             assert document["sha256"] == hashlib.sha256(content).hexdigest()
             assert [text.strip() for text in await found(client, "Number")] == [content.decode()]
 
+    monkeypatch.setattr(ContentFiles, "keep", watched)
     asyncio.run(scene())
 
 
