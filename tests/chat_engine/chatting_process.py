@@ -52,8 +52,7 @@ def answering(messages: Sequence[ChatMessage]) -> str:
     asked = messages[-1].content
     if "Standalone question:" in asked:
         return ""
-    question = next(line for line in asked.splitlines() if line.startswith("Question: "))
-    return question.removeprefix("Question: question ") + " word" * WORDS
+    return asked.splitlines()[-1].removeprefix("question ") + " word" * WORDS
 
 
 def endless(engine: CondensePlusContextChatEngine) -> None:

@@ -100,7 +100,7 @@ def _doing(steps: Sequence[Step]) -> Program[list[Any]]:
         elif step.kind == "emit":
             yield from emit(QuestionRewritten(before, "".join(step.texts)))
         else:
-            yield from warn("unknown_citation", number=len(step.texts))
+            yield from warn("unknown_citation", numbers=len(step.texts))
     return facts
 
 

@@ -38,9 +38,9 @@ def test_an_answer_cut_at_its_limit_raises_one_warning_a_stage_that_names_it() -
 
 def test_warnings_of_the_program_are_recorded_in_order() -> None:
     def program() -> Program[str]:
-        yield from warn("unknown_citation", number=1)
+        yield from warn("unknown_citation", numbers=1)
         completion = yield from ask(call("a", sampling=Sampling(max_tokens=1)))
-        yield from warn("unknown_citation", number=2)
+        yield from warn("unknown_citation", numbers=2)
         return completion.text
 
     recorder = Recorder()

@@ -92,11 +92,11 @@ def test_an_answer_of_several_is_not_tied_to_what_another_call_showed(told_by: C
     response = told[-1].response
     assert [(one.number, one.known) for one in response.citations] == [(2, True), (1, False)]
     assert [response.text[slice(*one.sentence)] for one in response.citations] == [answers[1][:34], answers[1][35:]]
-    assert [notice.details for notice in response.warnings if notice.code == "unknown_citation"] == [{"number": 1}]
+    assert [notice.details for notice in response.warnings if notice.code == "unknown_citation"] == [{"numbers": "[1]"}]
 
 
 def test_a_cited_number_that_was_retrieved_but_never_shown_is_unknown() -> None:
     shown, listed = SOURCES[:2]
     response = synthesized(CompactAndRefine(ScriptedLLM("So it is [2].")), QUESTION, [shown], [listed])
     assert [(one.number, one.known) for one in response.citations] == [(2, False)]
-    assert [notice.details for notice in response.warnings if notice.code == "unknown_citation"] == [{"number": 2}]
+    assert [notice.details for notice in response.warnings if notice.code == "unknown_citation"] == [{"numbers": "[2]"}]

@@ -101,12 +101,16 @@ def test_a_cut_answer_is_told() -> None:
     ]
 
 
-def test_a_number_that_no_passage_has_is_told() -> None:
-    response = synthesized(CompactAndRefine(ScriptedLLM("One [7]. Two [1, 9]. `v[5]`")), QUESTION, passages("a"))
-    assert [(one.code, one.details) for one in response.warnings] == [
-        ("unknown_citation", {"number": 7}),
-        ("unknown_citation", {"number": 9}),
-    ]
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("One [7]. Two [1, 9]. `v[5]`", "[7], [9]"),
+        (" ".join(f"So [{n}]." for n in range(2, 30)), ", ".join(f"[{n}]" for n in range(2, 22)) + ", …"),
+    ],
+)
+def test_numbers_that_no_passage_has_are_told_at_once(text: str, numbers: str) -> None:
+    response = synthesized(CompactAndRefine(ScriptedLLM(text)), QUESTION, passages("a"))
+    assert [(one.code, one.details) for one in response.warnings] == [("unknown_citation", {"numbers": numbers})]
 
 
 def test_additional_sources_are_listed_and_not_shown() -> None:

@@ -16,7 +16,7 @@ DETAILS: dict[str, dict[str, object]] = {
     "answer_shortened": {"tokens": 300, "room": 120, "stage": "refine"},
     "repacked": {"stage": "answer", "window": 3000},
     "output_reserve_shrunk": {"wanted": 512, "given": 48, "window": 400},
-    "unknown_citation": {"number": 9},
+    "unknown_citation": {"numbers": "[9]"},
     "memory_message_cut": {"role": "user", "tokens": 900, "room": 500},
     "memory_block_cut": {"block": "facts", "room": 100},
     "memory_block_failed": {"block": "facts", "reason": "gone."},
@@ -41,8 +41,8 @@ def test_texts_are_in_both_languages_and_use_exactly_the_details(code: str) -> N
 
 
 def test_a_notice_prints_in_english() -> None:
-    assert str(Notice("unknown_citation", {"number": 9})) == (
-        "The answer cites [9], which is not among the passages of its call."
+    assert str(Notice("unknown_citation", {"numbers": "[7], [9]"})) == (
+        "The answer cites [7], [9]: the passages of its call have no such number."
     )
 
 

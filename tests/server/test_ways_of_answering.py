@@ -121,7 +121,7 @@ def test_a_comparison_answers_from_the_same_hits_in_every_way(tmp_path: Path, st
     assert [row.calls for row in compared.modes] == [1, 1, 2, 0]
     assert all(row.answer == ANSWER and row.usage.prompt_tokens for row in compared.modes[:2])
     assert all(row.first_text_seconds is not None for row in compared.modes[:3])
-    assert len(compared.hits) == 2
+    assert [hit.shown for hit in compared.hits] == ["whole", "whole"]
 
 
 def test_a_way_that_fails_leaves_the_others(tmp_path: Path) -> None:

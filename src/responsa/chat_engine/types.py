@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from responsa.schema.errors import InvalidOption
 
@@ -22,7 +23,9 @@ class ChatMode(StrEnum):
     BEST = "best"
 
 
-_AGENTS = (ChatMode.REACT, ChatMode.OPENAI)
+_AGENTS: Final = (ChatMode.REACT, ChatMode.OPENAI)
+MODES: Final = tuple(mode for mode in ChatMode if mode not in _AGENTS)
+"""The modes that are chat engines."""
 
 
 def chat_mode(name: ChatMode | str) -> ChatMode:
@@ -34,8 +37,7 @@ def chat_mode(name: ChatMode | str) -> ChatMode:
     try:
         mode = ChatMode(name)
     except ValueError as error:
-        names = ", ".join(mode.value for mode in ChatMode if mode not in _AGENTS)
-        raise InvalidOption("chat_mode", name, f"one of {names}") from error
+        raise InvalidOption("chat_mode", name, f"one of {', '.join(MODES)}") from error
     if mode in _AGENTS:
         raise InvalidOption(
             "chat_mode", mode.value, "no agent: use condense_plus_context, and an agent library for tools"

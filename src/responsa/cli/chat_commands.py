@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from responsa.chat_engine import ChatMode
-from responsa.chat_engine.types import chat_mode
+from responsa.chat_engine.types import MODES, chat_mode
 from responsa.schema.errors import ResponsaError, SessionNotFound
 
 from .plan_view import write_calls
@@ -111,8 +110,7 @@ class Commands:
     def _mode(self, name: str) -> bool:
         if name:
             self._talk.use(chat_mode(name))
-        modes = [mode.value for mode in ChatMode if mode not in (ChatMode.REACT, ChatMode.OPENAI)]
-        self._terminal.note("chat_modes", mode=self._talk.mode.value, modes=", ".join(modes))
+        self._terminal.note("chat_modes", mode=self._talk.mode.value, modes=", ".join(MODES))
         return True
 
     def _export(self, name: str) -> bool:

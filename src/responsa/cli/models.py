@@ -54,7 +54,7 @@ def list_models(context: Context, as_json: AsJson = False) -> int:
             model.name,
             str(model.size // 10**6),
             terminal.text("no" if paths[model.name] is None else "yes"),
-            ", ".join(model.languages),
+            ", ".join(model.languages) or terminal.text("models_for_tests"),
             model.licence,
         ]
         for model in MODELS.values()

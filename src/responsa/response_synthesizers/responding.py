@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 from responsa import grounding
 from responsa.programs import Program, Recorder, emit, traced, warn
@@ -18,6 +18,8 @@ from responsa.schema.response import Outcome, Response
 from .repacking import repacked_once
 from .task import Answer, Task
 from .thinking import with_style
+
+_MOST_LISTED: Final = 20
 
 
 class Mode(Protocol):
@@ -98,14 +100,20 @@ def _answer(
         if answer.value is None:
             shown = tuple(span.number for span in spans)
             texts = [(item.text, item.numbers) for item in answer.items] or [(answer.text, shown)]
-            unknown = [number for text, numbers in texts for number in grounding.unknown_numbers(text, numbers)]
-            for number in dict.fromkeys(unknown):
-                yield from warn("unknown_citation", number=number)
+            unknown = dict.fromkeys(one for text, numbers in texts for one in grounding.unknown_numbers(text, numbers))
+            if unknown:
+                yield from warn("unknown_citation", numbers=_listed(list(unknown)))
         whole = {row.number for row in coverage if row.shown is Shown.WHOLE}
         cut = [passage for passage in task.passages if passage.number not in whole]
         if cut and sources:
             yield from warn("passages_cut", count=len(cut), total=len(task.passages))
     return answer, coverage
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Return numbers as they are cited, the first of them where a model invents without end."""
+    more = ", …" if len(numbers) > _MOST_LISTED else ""
+    return ", ".join(f"[{number}]" for number in numbers[:_MOST_LISTED]) + more
 
 
 def _cut_stages(recorder: Recorder) -> dict[str, int | None]:

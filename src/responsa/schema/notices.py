@@ -34,8 +34,8 @@ NOTICE_TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "为了放进 {window} 个词元的窗口，回答的空间从 {wanted} 减到 {given} 个词元。",
     },
     "unknown_citation": {
-        "en": "The answer cites [{number}], which is not among the passages of its call.",
-        "zh": "回答引用了 [{number}]，而该次调用的资料中没有这一条。",
+        "en": "The answer cites {numbers}: the passages of its call have no such number.",
+        "zh": "回答引用了 {numbers}，而该次调用的资料中没有这样的编号。",
     },
     "rewrite_rejected": {
         "en": "The rewritten question was not used ({reason}); the search was made with your own words.",

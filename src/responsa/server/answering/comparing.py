@@ -7,12 +7,13 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from responsa.schema.completions import Usage
 from responsa.schema.errors import ResponsaError
 from responsa.schema.events import AnswerReplaced, Done, SourcesFound, TextDelta
 from responsa.schema.nodes import NodeWithScore
+from responsa.schema.plans import Shown, SourceCoverage
 from responsa.schema.response import Response
 
 from ..errors import error_body
@@ -80,6 +81,15 @@ async def _answered(turn: Turn) -> ModeFinished:
     return ModeFinished(mode, time.perf_counter() - began, first, response)
 
 
+_LEAST_FIRST: Final = (Shown.NOT, Shown.CUT, Shown.WHOLE)
+
+
+def _most_shown(finished: Sequence[ModeFinished]) -> list[SourceCoverage]:
+    """Return how much of each hit was shown, those ways last that showed the most of it."""
+    rows = [row for one in finished if one.response is not None for row in one.response.coverage]
+    return sorted(rows, key=lambda row: _LEAST_FIRST.index(row.shown))
+
+
 class ComparisonWriter:
     """Writes the events of a comparison.
 
@@ -110,7 +120,7 @@ class ComparisonWriter:
                     "answer_id": self._answer_id,
                     "outcome": "answered",
                     "question": self._question,
-                    "hits": hits_of(self._nodes),
+                    "hits": hits_of(self._nodes, coverage=_most_shown(finished)),
                     "modes": [self._row(one) for one in finished],
                 }
             case _:

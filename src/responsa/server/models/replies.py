@@ -236,7 +236,9 @@ class CompareReply(ReplyModel):
     answer_id: str = Field(description="The comparison's identity.")
     outcome: Literal["answered"] = Field(description="Always answered; each way has its own outcome.")
     question: str = Field(description="The question.")
-    hits: list[HitReply] = Field(description="What all answers were made from.")
+    hits: list[HitReply] = Field(
+        description="What all answers were made from; `shown` is that of the way that showed most."
+    )
     modes: list[ModeReply] = Field(description="The ways, in the order asked for.")
 
 
