@@ -226,7 +226,7 @@ SNIPPETS: dict[str, str] = {
         template = PromptTemplate("{context_str}\\n{query_str}", function_mappings={"context_str": bulleted})
         assert template.format(context_str="a\\n\\nb", query_str="Q") == "- a\\n- b\\nQ"
         get_response_synthesizer(text_qa_template=template).synthesize("Who owns it?", nodes=nodes)
-        assert "- [1]" in llm.prompts[0][0].content and "- [2]" in llm.prompts[0][0].content
+        assert "- 1: " in llm.prompts[0][0].content and "- 2: " in llm.prompts[0][0].content
     """,
     "a chat template": """
         from llama_index.core import ChatPromptTemplate, get_response_synthesizer
