@@ -14,7 +14,6 @@ from responsa.schema.protocols import LLM
 
 from .call_reader import CallReader
 from .effects import (
-    COUNTED_AT_ONCE,
     Count,
     Describe,
     Effect,
@@ -176,21 +175,16 @@ async def call_together(
     return results
 
 
-async def _let_others_run() -> None:
+async def _do(effect: Effect, llm: LLM | None) -> Outcome:
     import asyncio
 
-    await asyncio.sleep(0)
-
-
-async def _do(effect: Effect, llm: LLM | None) -> Outcome:
     try:
         match effect:
             case Perform():
                 return await effect.acall()
             case Count(texts):
                 counts = await needed_llm(llm).acount_tokens(texts)
-                if len(texts) == COUNTED_AT_ONCE:
-                    await _let_others_run()
+                await asyncio.sleep(0)  # an estimate waits for nothing; others have a turn
                 return counts
             case Measure(prompts):
                 return await needed_llm(llm).acount_prompts(prompts)

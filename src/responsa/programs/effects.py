@@ -19,7 +19,8 @@ from responsa.schema.notices import Notice
 from responsa.schema.protocols import LLM
 
 T = TypeVar("T")
-COUNTED_AT_ONCE: Final = 1000
+# Texts counted in one step: some ten milliseconds where a count is an estimate.
+_COUNTED_AT_ONCE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,8 @@ def ask_all(calls: Sequence[LLMCall]) -> Program[list[Completion | Failed]]:
 def count(texts: Sequence[str]) -> Program[list[int]]:
     """Count the tokens of each text, so many at a time that an event loop is not held up by a book."""
     counts: list[int] = []
-    for start in range(0, len(texts), COUNTED_AT_ONCE):
-        counts += yield from perform(Count(tuple(texts[start : start + COUNTED_AT_ONCE])))
+    for start in range(0, len(texts), _COUNTED_AT_ONCE):
+        counts += yield from perform(Count(tuple(texts[start : start + _COUNTED_AT_ONCE])))
     return counts
 
 
