@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Path, Request
+from fastapi import APIRouter, Header, Path, Request
 from starlette.responses import Response
 
 from responsa.schema.errors import AnswerStopped
@@ -15,14 +15,12 @@ from ..errors import language_of
 from ..models.replies import AnswerReply, StoppedReply
 from ..models.requests import AnswerRequest
 from ..runs.replies import EventStream, WholeAnswer
-from ..security.bearer import Caller, caller_with
-from ..security.keys import Scope
+from ..security.bearer import Reader
 from ..service import service_of
 from .documented import EVENT_STREAM, failures
 
 router = APIRouter(prefix="/v1", tags=["answers"])
 
-Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
 AnswerId = Annotated[str, Path(max_length=64, description="The answer's identity, as its first event names it.")]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.datastructures import UploadFile
 
 from responsa.schema.errors import InvalidRequest
@@ -25,19 +25,17 @@ from ..models.documents import (
     RefusedReply,
     TakenReply,
 )
-from ..security.bearer import Caller, caller_with
-from ..security.keys import Scope
+from ..security.bearer import Editor, Reader
 from ..service import Service, service_of
 from .documented import failures
 from .jobs import job_reply
+from .paging import Offset, next_offset
 
 UPLOAD_PATH: Final = "/v1/documents"
 _OTHER_FIELDS: Final = 4
 _LONGEST_FIELD: Final = 65_536
 
 router = APIRouter(prefix="/v1", tags=["documents"])
-Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
-Editor = Annotated[Caller, Depends(caller_with(Scope.WRITE))]
 DocumentId = Annotated[str, Path(max_length=64, description="The document's identity.")]
 IndexQuery = Annotated[
     str | None, Query(max_length=64, description="The index; the service's first one when left out.")
@@ -79,14 +77,14 @@ async def listed(
     caller: Reader,
     index: IndexQuery = None,
     limit: Annotated[int, Query(ge=1, le=1000, description="The most documents of a page.")] = 100,
-    offset: Annotated[int, Query(ge=0, le=10_000_000, description="Where the page begins.")] = 0,
+    offset: Offset = 0,
 ) -> DocumentsReply:
     """List the documents that were sent to an index, by name."""
     service = service_of(request)
     found = await service.documents.catalog.listed(service.indexes.named(index), limit + 1, offset)
     return DocumentsReply(
         documents=[_shown(record) for record in found[:limit]],
-        next_offset=offset + limit if len(found) > limit else None,
+        next_offset=next_offset(found, limit, offset),
     )
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 
 from responsa.schema.errors import InvalidRequest, ScopeMissing
 
 from ..models.feedback import FeedbackListReply, FeedbackReply, FeedbackRequest
 from ..models.sessions import DeletedReply
-from ..security.bearer import Caller, caller_with
+from ..security.bearer import Reader
 from ..security.keys import Scope
 from ..service import Service, service_of
 from ..sessions.store import question_of
 from .documented import failures
+from .paging import Offset, next_offset
 
 router = APIRouter(prefix="/v1/feedback", tags=["feedback"])
-Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
 
 
 @router.post("", status_code=201, responses=failures(404, 503))
@@ -41,7 +41,7 @@ async def listed(
         bool, Query(description="Everyone's instead of the caller's own; needs the scope admin.")
     ] = False,
     limit: Annotated[int, Query(ge=1, le=1000, description="The most of a page.")] = 100,
-    offset: Annotated[int, Query(ge=0, le=10_000_000, description="Where the page begins.")] = 0,
+    offset: Offset = 0,
 ) -> FeedbackListReply:
     """List feedback, newest first."""
     if everyone and not caller.allows(Scope.ADMIN):
@@ -50,7 +50,7 @@ async def listed(
     found = await service_of(request).feedback.listed(owner, limit + 1, offset)
     return FeedbackListReply(
         feedback=[FeedbackReply(**one) for one in found[:limit]],
-        next_offset=offset + limit if len(found) > limit else None,
+        next_offset=next_offset(found, limit, offset),
     )
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 
 from ..jobs.job import Job
 from ..models.documents import JobReply, JobsReply
-from ..security.bearer import Caller, caller_with
-from ..security.keys import Scope
+from ..security.bearer import Editor, Reader
 from ..service import service_of
 from .documented import failures
+from .paging import Offset, next_offset
 
 router = APIRouter(prefix="/v1/jobs", tags=["documents"])
-Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
-Editor = Annotated[Caller, Depends(caller_with(Scope.WRITE))]
 JobId = Annotated[str, Path(max_length=64, description="The job's identity.")]
 
 
@@ -25,13 +23,11 @@ async def listed(
     request: Request,
     caller: Reader,
     limit: Annotated[int, Query(ge=1, le=200, description="The most jobs of a page.")] = 50,
-    offset: Annotated[int, Query(ge=0, le=10_000_000, description="Where the page begins.")] = 0,
+    offset: Offset = 0,
 ) -> JobsReply:
     """List jobs, newest first."""
     found = await service_of(request).jobs.listed(limit + 1, offset)
-    return JobsReply(
-        jobs=[job_reply(job) for job in found[:limit]], next_offset=offset + limit if len(found) > limit else None
-    )
+    return JobsReply(jobs=[job_reply(job) for job in found[:limit]], next_offset=next_offset(found, limit, offset))
 
 
 @router.get("/{job_id}", responses=failures(404, 503))

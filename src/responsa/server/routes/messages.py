@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from responsa.schema.errors import InvalidRequest
@@ -16,18 +16,16 @@ from ..errors import language_of
 from ..models.requests import AnswerRequest
 from ..models.sessions import RegenerateRequest, SessionAnswerReply
 from ..runs.replies import EventStream, WholeAnswer
-from ..security.bearer import Caller, caller_with
-from ..security.keys import Scope
+from ..security.bearer import Caller, Reader
 from ..service import service_of
 from ..sessions.changes import edited, reopened
 from ..sessions.engine import SessionChatEngine, SessionMemory
 from ..sessions.store import key_of, question_of
 from ..sessions.writer import SessionTurn, SessionWriter
 from .documented import EVENT_STREAM, failures
+from .sessions import SessionId
 
 router = APIRouter(prefix="/v1/sessions/{session_id}/messages", tags=["sessions"])
-Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
-SessionId = Annotated[str, Path(max_length=64, description="The session's identity.")]
 MessageId = Annotated[str, Path(max_length=64, description="The message's identity.")]
 _REPLIES = {200: {"content": EVENT_STREAM}, **failures(404, 409, 502, 503, 504)}
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
-from ..security.bearer import Caller, caller_with
-from ..security.keys import Scope
+from ..security.bearer import Reader
 from ..service import service_of
 from .documented import failures
 
@@ -21,6 +18,6 @@ router = APIRouter(tags=["operation"])
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **failures()},
 )
-async def metrics(request: Request, caller: Annotated[Caller, Depends(caller_with(Scope.READ))]) -> Response:
+async def metrics(request: Request, caller: Reader) -> Response:
     """Tell the numbers of this process: requests, answers, calls, tokens, times, the queue, failures."""
     return Response(service_of(request).metrics.text(), media_type=CONTENT_TYPE_LATEST)

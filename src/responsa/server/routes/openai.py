@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from ..errors import language_of
@@ -15,14 +15,12 @@ from ..openai.naming import chosen, model_names
 from ..openai.replies import ChatCompletionReply, ModelReply, ModelsReply, OpenAIErrorReply
 from ..openai.requests import ChatCompletionRequest
 from ..runs.replies import EventStream, WholeAnswer
-from ..security.bearer import Caller, caller_with
-from ..security.keys import Scope
+from ..security.bearer import Reader
 from ..service import service_of
 from .documented import failures
 
 router = APIRouter(prefix="/v1", tags=["openai"])
 
-Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
 CHUNKS: Final = {
     "text/event-stream": {
         "schema": {

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from ..answering.asking import turn_of
@@ -15,13 +13,11 @@ from ..errors import language_of
 from ..models.replies import CompareReply, HitReply, PlanDetail, PlanReply
 from ..models.requests import AskRequest, CompareRequest
 from ..runs.replies import EventStream, WholeAnswer
-from ..security.bearer import Caller, caller_with
-from ..security.keys import Scope
+from ..security.bearer import Reader
 from ..service import service_of
 from .documented import EVENT_STREAM, failures
 
 router = APIRouter(prefix="/v1", tags=["planning"])
-Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
 
 
 @router.post("/plan", responses=failures(404, 409, 502, 503, 504))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from responsa.response_synthesizers.question import checked_question
@@ -15,8 +13,7 @@ from ..errors import language_of
 from ..models.replies import RewriteReply
 from ..models.requests import RewriteRequest
 from ..runs.replies import WholeAnswer
-from ..security.bearer import Caller, caller_with
-from ..security.keys import Scope
+from ..security.bearer import Reader
 from ..service import service_of
 from .documented import failures
 
@@ -24,9 +21,7 @@ router = APIRouter(prefix="/v1", tags=["search"])
 
 
 @router.post("/rewrite", response_model=RewriteReply, responses=failures(409, 502, 503, 504))
-async def rewrite(
-    body: RewriteRequest, request: Request, caller: Annotated[Caller, Depends(caller_with(Scope.READ))]
-) -> Response:
+async def rewrite(body: RewriteRequest, request: Request, caller: Reader) -> Response:
     """Tell what to search for, given a message and the conversation before it."""
     service = service_of(request)
     question = checked_question(body.question)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from responsa.memory.export import to_json, to_markdown
@@ -22,15 +22,14 @@ from ..models.sessions import (
     StoredMessageReply,
     TitleRequest,
 )
-from ..security.bearer import Caller, caller_with
-from ..security.keys import Scope
+from ..security.bearer import Reader
 from ..service import service_of
 from ..sessions.shown import message_json, public
 from ..sessions.store import key_of
 from .documented import failures
+from .paging import Offset, next_offset
 
 router = APIRouter(prefix="/v1/sessions", tags=["sessions"])
-Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
 SessionId = Annotated[str, Path(max_length=64, description="The session's identity.")]
 
 
@@ -45,13 +44,13 @@ async def listed(
     request: Request,
     caller: Reader,
     limit: Annotated[int, Query(ge=1, le=200, description="The most sessions of a page.")] = 50,
-    offset: Annotated[int, Query(ge=0, le=10_000_000, description="Where the page begins.")] = 0,
+    offset: Offset = 0,
 ) -> SessionsReply:
     """List the caller's sessions, last written first."""
     found = await service_of(request).sessions.listed(caller.key_id, limit + 1, offset)
     return SessionsReply(
         sessions=[SessionReply(**asdict(session)) for session in found[:limit]],
-        next_offset=offset + limit if len(found) > limit else None,
+        next_offset=next_offset(found, limit, offset),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from fastapi import Request, Security
+from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from responsa.schema.errors import KeyNotAccepted, ScopeMissing
@@ -64,3 +64,9 @@ def caller_with(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         return Caller(key.key_id, key)
 
     return caller
+
+
+Reader = Annotated[Caller, Depends(caller_with(Scope.READ))]
+"""A route's parameter: the caller, who may ask and read."""
+Editor = Annotated[Caller, Depends(caller_with(Scope.WRITE))]
+"""A route's parameter: the caller, who may change what is answered from."""
