@@ -4,6 +4,7 @@ A request goes through these rooms:
 
 - `settings.py`, `binding.py`, `serving.py`: how the service is configured, where it may listen, and its process.
 - `app.py`: the FastAPI application; `service.py`: what its routes share (model, indexes, runs, keys).
+- `indexes.py`: the indexes served, by name; `readiness.py`: whether the service's parts can be used.
 - `operation/`: what the operator sees: the log, the numbers, connections that are cut, the end.
 - `security/`: keys, limits, the bearer check, body limits, headers, origins.
 - `routes/`: one file a group of paths, thin; `models/`: what their requests and replies look like.

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 
-from responsa.schema.errors import EmbedderNotGiven, UnknownIndex
-from responsa.schema.protocols import LLM, ChatStore, Embedder
+from responsa.schema.protocols import LLM, ChatStore
 
 from .documents.documents import Documents
+from .indexes import Indexes
 from .jobs.queue import Jobs
 from .jobs.store import JobStore
 from .operation.metrics import Metrics
@@ -25,92 +23,10 @@ from .security.keys import KeyStore
 from .security.limits import Limit, RateLimits
 from .sessions.line import Lines
 from .sessions.store import Sessions
-from .settings import ServerSettings
+from .settings import ServerSettings, secret_text
 
 if TYPE_CHECKING:
-    from pydantic import SecretStr
-
     from responsa.indices import VectorStoreIndex
-
-
-class Indexes:
-    """The indexes served, by name; each is opened when it is first used.
-
-    Args:
-        settings: Where they are.
-        opened: Indexes that are open already, by name.
-    """
-
-    def __init__(self, settings: ServerSettings, opened: Mapping[str, VectorStoreIndex] | None = None) -> None:
-        self._settings = settings
-        self._opened = dict(opened or {})
-        self._opening = asyncio.Lock()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names, the default first."""
-        return tuple(dict.fromkeys([*self._opened, *self._settings.index]))
-
-    def named(self, name: str | None) -> str:
-        """Return the name of an index; that of the first one where None.
-
-        Raises:
-            UnknownIndex: There is none of that name, or none at all.
-        """
-        if name is None:
-            name = next(iter(self.names), "")
-        if name not in self.names:
-            raise UnknownIndex(name[:64], self.names)
-        return name
-
-    async def get(self, name: str | None, *, make: bool = False) -> VectorStoreIndex:
-        """Return an index by its name; the first one where None.
-
-        Args:
-            name: Its name.
-            make: Whether to make it where its directory holds none yet.
-
-        Raises:
-            UnknownIndex: There is none of that name, or none at all.
-            IndexFault: It cannot be opened.
-        """
-        name = self.named(name)
-        async with self._opening:
-            if name not in self._opened:
-                self._opened[name] = await self._open(name, make=make)
-        return self._opened[name]
-
-    async def _open(self, name: str, *, make: bool) -> VectorStoreIndex:
-        from responsa.indices import VectorStoreIndex
-
-        path = self._settings.index[name]
-        if make:
-            await self._make(path)
-        index = await VectorStoreIndex.aopen(path, embed_model=await self._embedder())
-        if index.embed_model is None:
-            raise EmbedderNotGiven(str(path), index.store.meta.embed_model)
-        return index
-
-    async def _make(self, path: Path) -> None:
-        from responsa.retrieval.defaults import embed_model_for_new_index
-        from responsa.retrieval.stores.opening import aopen_or_create_store
-
-        model = await self._embedder() or embed_model_for_new_index()
-        (await aopen_or_create_store(path, model)).close()
-
-    async def _embedder(self) -> Embedder | None:
-        from responsa.embeddings.openai_like import OpenAILikeEmbedding
-        from responsa.llms.openai_like import OpenAILike
-
-        base, name = self._settings.embed_api_base, self._settings.embed_model
-        key = _secret(self._settings.embed_api_key)
-        if base is None:
-            return None
-        if name is None:
-            served = OpenAILike(api_base=base, api_key=key)
-            name = (await served.ametadata()).model_name
-            await served.aclose()
-        return OpenAILikeEmbedding(name, api_base=base, api_key=key)
 
 
 class Service:
@@ -138,9 +54,9 @@ class Service:
         self.indexes = Indexes(settings, indexes)
         self.keys = keys if keys is not None else KeyStore(settings.keys_file)
         self.limits = RateLimits(settings.limits_file, [Limit.parse(text) for text in settings.limits])
-        servers = {} if llm is not None else {"model": (settings.api_base, _secret(settings.api_key))}
+        servers = {} if llm is not None else {"model": (settings.api_base, secret_text(settings.api_key))}
         if settings.embed_api_base is not None:
-            servers["embeddings"] = (settings.embed_api_base, _secret(settings.embed_api_key))
+            servers["embeddings"] = (settings.embed_api_base, secret_text(settings.embed_api_key))
         self.readiness = Readiness(self, servers)
         admission = Admission(self._slots, settings.max_waiting)
         self.metrics = Metrics(admission)
@@ -180,13 +96,9 @@ def _model(settings: ServerSettings) -> LLM:
     return OpenAILike(
         settings.model,
         api_base=settings.api_base,
-        api_key=_secret(settings.api_key),
+        api_key=secret_text(settings.api_key),
         temperature=settings.temperature,
         context_window=settings.context_window,
         max_tokens=settings.max_tokens,
         timeout=settings.timeout,
     )
-
-
-def _secret(value: SecretStr | None) -> str | None:
-    return value.get_secret_value() if value is not None else None

@@ -163,6 +163,11 @@ def load_settings(flags: Mapping[str, Any], *, file: Path | None = None) -> Serv
         raise _explained(error) from None  # the original shows the values, which may be secret
 
 
+def secret_text(secret: SecretStr | None) -> str | None:
+    """Return what a secret holds, or None where it was not given."""
+    return secret.get_secret_value() if secret is not None else None
+
+
 def shown(settings: ServerSettings) -> dict[str, Any]:
     """Return the settings as JSON and TOML have them; of a secret only whether there is one."""
     values = settings.model_dump(mode="json")

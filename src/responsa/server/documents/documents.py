@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 from responsa.retrieval.progress import IngestProgress, ProgressCallback
 from responsa.schema.errors import DocumentRefused, IndexLocked, ReadingFailed
 
+from ..indexes import Indexes
 from ..jobs.job import Job
 from ..jobs.queue import Report
 from ..records.database import Records
@@ -23,8 +24,6 @@ from .reader import Reader
 
 if TYPE_CHECKING:
     from responsa.indices import VectorStoreIndex
-
-    from ..service import Indexes
 
 T = TypeVar("T")
 
