@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -16,6 +15,7 @@ from responsa.schema.nodes import NodeWithScore
 from responsa.schema.plans import Shown, SourceCoverage
 from responsa.schema.response import Response
 
+from ..compact_json import compact_json
 from ..errors import error_body
 from .hits import hits_of
 from .results import response_json
@@ -125,7 +125,7 @@ class ComparisonWriter:
                 }
             case _:
                 return None
-        return event.type, json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        return event.type, compact_json(value)
 
     def _row(self, finished: ModeFinished) -> dict[str, Any]:
         first = finished.first_text_seconds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from responsa.schema.events import Done, Event, WarningRaised
 from responsa.schema.messages import ChatMessage
 from responsa.schema.protocols import LLM
 
+from ..compact_json import compact_json
 from .results import warning_json
 
 
@@ -53,4 +53,4 @@ class RewritingWriter:
             "changed": event.response != self._question,
             "warnings": self._warnings,
         }
-        return event.type, json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        return event.type, compact_json(value)

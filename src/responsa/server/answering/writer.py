@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable
 from json.encoder import encode_basestring
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from responsa.schema.events import (
     AnswerReplaced,
@@ -23,6 +21,7 @@ from responsa.schema.events import (
     WarningRaised,
 )
 
+from ..compact_json import compact_json
 from ..errors import error_body
 from .hits import citation_json, hits_of
 from .results import completion_json, plan_json, response_json, warning_json
@@ -50,65 +49,40 @@ class AnswerWriter:
 
     def write(self, event: Event) -> Written | None:
         """Return an event's name and its JSON in one line; None for one that listeners are not told."""
-        if type(event) is TextDelta or type(event) is ReasoningDelta:
-            return event.type, _delta(event)
-        return event.type, _json(_PAYLOADS[type(event)](self, event))
-
-    def _plan(self, event: PlanMade) -> Any:
-        return plan_json(event.plan)
-
-    def _rewrite(self, event: QuestionRewritten) -> Any:
-        return {"question": event.question, "rewritten": event.rewritten}
-
-    def _sources(self, event: SourcesFound) -> Any:
-        related = hits_of(self._turn.related, first=len(event.nodes) + 1)
-        return {"hits": hits_of(event.nodes), "related": related}
-
-    def _step_started(self, event: StepStarted) -> Any:
-        call = event.call
-        return {
-            "call": event.number,
-            "stage": call.stage,
-            "prompt_tokens": call.prompt_tokens,
-            "max_tokens": call.sampling.max_tokens,
-            "hits": sorted({span.number for span in call.spans}),
-            "item": call.item,
-        }
-
-    def _replaced(self, event: AnswerReplaced) -> Any:
-        return {"text": event.text}
-
-    def _citation(self, event: CitationFound) -> Any:
-        return {
-            **citation_json(event.citation),
-            "call": event.number,
-            "provisional": event.provisional,
-            "item": event.item,
-        }
-
-    def _step_finished(self, event: StepFinished) -> Any:
-        error = error_body(event.error, self._language) if event.error is not None else None
-        return {"call": event.number, "stage": event.stage, **completion_json(event.completion), "error": error}
-
-    def _warning(self, event: WarningRaised) -> Any:
-        return warning_json(event.notice, self._language)
-
-    def _done(self, event: Done) -> Any:
-        rest = response_json(event.response, self._turn.related, language=self._language, prompts=self._prompts)
-        return {**self._head, **rest, "seconds": round(time.monotonic() - self._began, 4)}
-
-
-_PAYLOADS: Final[dict[type[Any], Callable[[AnswerWriter, Any], Any]]] = {
-    PlanMade: AnswerWriter._plan,
-    QuestionRewritten: AnswerWriter._rewrite,
-    SourcesFound: AnswerWriter._sources,
-    StepStarted: AnswerWriter._step_started,
-    AnswerReplaced: AnswerWriter._replaced,
-    CitationFound: AnswerWriter._citation,
-    StepFinished: AnswerWriter._step_finished,
-    WarningRaised: AnswerWriter._warning,
-    Done: AnswerWriter._done,
-}
+        match event:
+            case TextDelta() | ReasoningDelta():
+                return event.type, _delta(event)
+            case PlanMade(plan):
+                value: Any = plan_json(plan)
+            case QuestionRewritten(question, rewritten):
+                value = {"question": question, "rewritten": rewritten}
+            case SourcesFound(nodes):
+                related = hits_of(self._turn.related, first=len(nodes) + 1)
+                value = {"hits": hits_of(nodes), "related": related}
+            case StepStarted(number, call):
+                value = {
+                    "call": number,
+                    "stage": call.stage,
+                    "prompt_tokens": call.prompt_tokens,
+                    "max_tokens": call.sampling.max_tokens,
+                    "hits": sorted({span.number for span in call.spans}),
+                    "item": call.item,
+                }
+            case AnswerReplaced(text):
+                value = {"text": text}
+            case CitationFound(citation, number, provisional, item):
+                value = {**citation_json(citation), "call": number, "provisional": provisional, "item": item}
+            case StepFinished(number, stage, completion, error):
+                failure = error_body(error, self._language) if error is not None else None
+                value = {"call": number, "stage": stage, **completion_json(completion), "error": failure}
+            case WarningRaised(notice):
+                value = warning_json(notice, self._language)
+            case Done(response):
+                whole = response_json(response, self._turn.related, language=self._language, prompts=self._prompts)
+                value = {**self._head, **whole, "seconds": round(time.monotonic() - self._began, 4)}
+            case _:
+                return None
+        return event.type, compact_json(value)
 
 
 def _delta(event: TextDelta | ReasoningDelta) -> str:
@@ -118,7 +92,3 @@ def _delta(event: TextDelta | ReasoningDelta) -> str:
     if type(event) is TextDelta and event.provisional:
         data += ',"provisional":true'
     return data + "}"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -16,6 +15,7 @@ from responsa.schema.response import Response
 from ..answering.hits import safe_url
 from ..answering.results import response_json
 from ..answering.turn import Turn
+from ..compact_json import compact_json
 from ..runs.run import DONE
 from .footnotes import footnotes
 from .framing import CHUNK
@@ -84,12 +84,14 @@ class Completion:
         last = {"annotations": annotations} if annotations else {}
         chunks.append(self._chunk(last, _finish_reason(response), responsa=self._extension(response)))
         if include_usage:
-            chunks.append(_json({**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(response)}))
+            chunks.append(
+                compact_json({**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(response)})
+            )
         return chunks
 
     def _chunk(self, delta: dict[str, Any], reason: str | None = None, **more: Any) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        return _json({**self._head("chat.completion.chunk"), "choices": [choice], **more})
+        return compact_json({**self._head("chat.completion.chunk"), "choices": [choice], **more})
 
     def _completion(self, response: Response) -> str:
         message: dict[str, Any] = {
@@ -101,7 +103,7 @@ class Completion:
         if response.reasoning:
             message["reasoning_content"] = response.reasoning
         choice = {"index": 0, "message": message, "finish_reason": _finish_reason(response)}
-        return _json(
+        return compact_json(
             {
                 **self._head("chat.completion"),
                 "choices": [choice],
@@ -156,7 +158,3 @@ def _usage(response: Response) -> dict[str, Any]:
         "total_tokens": prompt + completion,
         "prompt_tokens_details": {"cached_tokens": usage.cached_tokens or 0},
     }
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
