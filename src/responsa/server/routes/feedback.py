@@ -6,14 +6,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
-from responsa.schema.errors import InvalidRequest, ScopeMissing
+from responsa.schema.errors import ScopeMissing
 
 from ..models.feedback import FeedbackListReply, FeedbackReply, FeedbackRequest
 from ..models.sessions import DeletedReply
 from ..security.bearer import Reader
 from ..security.keys import Scope
-from ..service import Service, service_of
-from ..sessions.store import question_of
+from ..service import service_of
 from .documented import failures
 from .paging import Offset, next_offset
 
@@ -26,7 +25,11 @@ async def give(body: FeedbackRequest, request: Request, caller: Reader) -> Feedb
     service = service_of(request)
     content: dict[str, Any] = body.model_dump(mode="json")
     if body.answer_id is None:
-        content |= await _said(service, caller.key_id, body)
+        # What was said is what is stored, whatever the request says of it.
+        question, answer = await service.sessions.question_and_answer(
+            caller.key_id, body.session_id or "", body.message_id or ""
+        )
+        content |= {"question": question.content, "answer": answer.content}
         target = f"message/{body.session_id}/{body.message_id}"
     else:
         target = f"answer/{body.answer_id}"
@@ -63,13 +66,3 @@ async def take_back(
     """Take feedback back."""
     await service_of(request).feedback.remove(caller.key_id, feedback_id)
     return DeletedReply(id=feedback_id, deleted=True)
-
-
-async def _said(service: Service, owner: str, body: FeedbackRequest) -> dict[str, str]:
-    """Return the question and the answer of a session's message, as they are stored."""
-    session_id, message_id = body.session_id or "", body.message_id or ""
-    answer = await service.sessions.message(owner, session_id, message_id)
-    question = question_of(await service.sessions.messages(owner, session_id), answer)
-    if question is None:
-        raise InvalidRequest(("message_id: not the answer to a user's message",))
-    return {"question": question.content, "answer": answer.content}

@@ -8,7 +8,6 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from responsa.schema.errors import InvalidRequest
 from responsa.schema.protocols import ChatStore
 
 from ..answering.asking import turn_of
@@ -20,7 +19,7 @@ from ..security.bearer import Caller, Reader
 from ..service import service_of
 from ..sessions.changes import edited, reopened
 from ..sessions.engine import SessionChatEngine, SessionMemory
-from ..sessions.store import key_of, question_of
+from ..sessions.store import key_of
 from ..sessions.writer import SessionTurn, SessionWriter
 from .documented import EVENT_STREAM, failures
 from .sessions import SessionId
@@ -58,11 +57,8 @@ async def regenerate(
     session_id: SessionId, message_id: MessageId, body: RegenerateRequest, request: Request, caller: Reader
 ) -> Response:
     """Write an answer anew, and remove what followed it; the text it had is kept with it."""
-    messages = await service_of(request).sessions.messages(caller.key_id, session_id)
-    answer = await service_of(request).sessions.message(caller.key_id, session_id, message_id)
-    question = question_of(messages, answer)
-    if question is None:
-        raise InvalidRequest(("message_id: not the answer to a user's message",))
+    sessions = service_of(request).sessions
+    question, answer = await sessions.question_and_answer(caller.key_id, session_id, message_id)
     asked = AnswerRequest.model_construct(**dict(body), question=question.content)
     return await _answered(session_id, asked, request, caller, lambda store, key: reopened(store, key, answer))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from responsa.memory import Memory
 from responsa.memory.chat_stores import SQLAlchemyChatStore
 from responsa.memory.chat_stores.sql_engines import read_url
-from responsa.schema.errors import ChatStoreUnavailable, InvalidOption, MessageNotFound, SessionNotFound
+from responsa.schema.errors import ChatStoreUnavailable, InvalidOption, InvalidRequest, MessageNotFound, SessionNotFound
 from responsa.schema.messages import MessageRole
 from responsa.schema.protocols import ChatStore
 from responsa.schema.stored import Session, StoredMessage, new_id
@@ -125,6 +125,25 @@ class Sessions:
                 return message
         raise MessageNotFound("", session_id[:64], message_id[:64])
 
+    async def question_and_answer(
+        self, owner: str, session_id: str, message_id: str
+    ) -> tuple[StoredMessage, StoredMessage]:
+        """Return an answer, and before it the user's message that it belongs to.
+
+        Raises:
+            SessionNotFound: The owner has none of that identity.
+            MessageNotFound: The session has no such message.
+            InvalidRequest: The message is not the answer to a user's.
+        """
+        messages = {message.id: message for message in await self.messages(owner, session_id)}
+        answer = messages.get(message_id)
+        if answer is None:
+            raise MessageNotFound("", session_id[:64], message_id[:64])
+        question = messages.get(answer.turn)
+        if question is None or answer.role is not MessageRole.ASSISTANT:
+            raise InvalidRequest(("message_id: not the answer to a user's message",))
+        return question, answer
+
     async def aclose(self) -> None:
         """Close connections."""
         close = getattr(self._store, "aclose", None)
@@ -135,12 +154,6 @@ class Sessions:
 def key_of(owner: str, session_id: str) -> str:
     """Return the key of a session in the store."""
     return f"{owner}/{session_id}"
-
-
-def question_of(messages: Sequence[StoredMessage], answer: StoredMessage) -> StoredMessage | None:
-    """Return the user's message that an answer belongs to, or None."""
-    asked = answer.turn if answer.role is MessageRole.ASSISTANT else ""
-    return next((message for message in messages if message.id == asked), None)
 
 
 def _public(session: Session) -> Session:
