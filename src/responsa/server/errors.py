@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from responsa.prompts.language import Language
 from responsa.schema import errors as kinds
 from responsa.schema.errors import InternalError, InvalidRequest, NoSuchRoute, ResponsaError
 
@@ -129,7 +130,7 @@ def error_response(error: Exception, scope: Mapping[str, Any]) -> JSONResponse:
     return JSONResponse({"error": body}, status, headers)
 
 
-def language_of(scope: Mapping[str, Any]) -> str:
+def language_of(scope: Mapping[str, Any]) -> Language:
     """Return the language a request asks for, "en" or "zh"."""
     for name, value in scope.get("headers", ()):
         if name == b"accept-language":

@@ -13,7 +13,7 @@ from responsa.memory.writers import is_gone, is_of_this_process, new_writer
 from responsa.schema.errors import JobNotRunnable, JobsFull
 
 from ..errors import error_body, note
-from .job import RUNNABLE, UNENDED, Job
+from .job import RUNNABLE, UNENDED, Job, JobState
 from .store import JobStore
 
 Report: TypeAlias = Callable[..., None]
@@ -192,7 +192,7 @@ class Jobs:
         if not saving.cancelled() and (error := saving.exception()) is not None:
             note(error if isinstance(error, Exception) else RuntimeError(str(error)))
 
-    async def _end(self, job_id: str, state: Any, error: dict[str, Any] | None = None) -> None:
+    async def _end(self, job_id: str, state: JobState, error: dict[str, Any] | None = None) -> None:
         """Store how a job ended; where that fails it is found as interrupted later."""
         try:
             await asyncio.gather(*self._saving, return_exceptions=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from responsa.retrieval.readers.entry_extra import MOST_CHARACTERS, checked_extra
 
+from ..documents.catalog import DocumentState
+from ..jobs.job import JobKind, JobState
 from .replies import ErrorDetail, ReplyModel
 from .requests import IndexName, RequestModel
 
@@ -63,9 +65,7 @@ class DocumentReply(ReplyModel):
     media_type: str = Field(description="What it is, by its content.")
     n_bytes: int = Field(description="How large it is.")
     sha256: str = Field(description="The hash of its content.")
-    state: Literal["waiting", "indexed", "unreadable", "deleting"] = Field(
-        description="Whether its content is in the index."
-    )
+    state: DocumentState = Field(description="Whether its content is in the index.")
     parts: int = Field(description="How many documents it gave: pages, entries, or itself.")
     created: float = Field(description="When it was first sent, in seconds since 1970 (UTC).")
     updated: float = Field(description="When it was last sent or indexed, in seconds since 1970 (UTC).")
@@ -90,10 +90,8 @@ class JobReply(ReplyModel):
     """Work that goes on after its request."""
 
     id: str = Field(description="Its identity.")
-    kind: Literal["ingest", "reindex", "delete"] = Field(description="What is done.")
-    state: Literal["queued", "running", "done", "failed", "cancelled", "interrupted"] = Field(
-        description="How far it is; interrupted if the service ended before it: run it again."
-    )
+    kind: JobKind = Field(description="What is done.")
+    state: JobState = Field(description="How far it is; interrupted if the service ended before it: run it again.")
     index: str = Field(description="The index.")
     documents: list[str] = Field(description="The documents' identities; empty where it is all of the index.")
     files_done: int = Field(description="How many of them were gone through.")

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from responsa.memory.export import to_json, to_markdown
-from responsa.prompts.language import Language
 
 from ..errors import language_of
 from ..models.sessions import (
@@ -117,14 +116,10 @@ async def export(
     session = await sessions.get(caller.key_id, session_id)
     messages = [public(message) for message in await sessions.messages(caller.key_id, session_id)]
     if form == "json":
-        text, media_type, ending = (
-            to_json(session, [replace(one, writer="") for one in messages]),
-            "application/json",
-            "json",
-        )
+        text = to_json(session, [replace(one, writer="") for one in messages])
+        media_type, ending = "application/json", "json"
     else:
-        language: Language = "zh" if language_of(request.scope) == "zh" else "en"
-        text = to_markdown(session, messages, language=language, reasoning=reasoning)
+        text = to_markdown(session, messages, language=language_of(request.scope), reasoning=reasoning)
         media_type, ending = "text/markdown; charset=utf-8", "md"
     headers = {"Content-Disposition": f'attachment; filename="session.{ending}"'}
     return Response(text.encode("utf-8", "replace"), headers=headers, media_type=media_type)
