@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from .retrieval.readers import SimpleDirectoryReader
     from .schema.errors import ResponsaError, RunError, ServerError, UsageError
     from .schema.nodes import Document, NodeWithScore, QueryBundle, TextNode
-    from .schema.response import AsyncStreamingResponse, Response, StreamingResponse
+    from .schema.response import Response
+    from .schema.streaming_response import AsyncStreamingResponse, StreamingResponse
     from .settings import Settings
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AsyncStreamingResponse": ".schema.response",
+    "AsyncStreamingResponse": ".schema.streaming_response",
     "BaseSynthesizer": ".response_synthesizers",
     "ChatPromptHelper": ".packing.chat_prompt_helper",
     "ChatPromptTemplate": ".prompts",
@@ -44,7 +45,7 @@ _HOMES = {
     "ServerError": ".schema.errors",
     "Settings": ".settings",
     "SimpleDirectoryReader": ".retrieval.readers",
-    "StreamingResponse": ".schema.response",
+    "StreamingResponse": ".schema.streaming_response",
     "TextNode": ".schema.nodes",
     "UsageError": ".schema.errors",
     "VectorStoreIndex": ".indices",

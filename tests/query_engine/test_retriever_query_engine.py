@@ -13,7 +13,8 @@ from responsa.response_synthesizers import CompactAndRefine
 from responsa.schema.errors import EmptyQuestion, IndexEmpty, QuestionTooLong, RetrievalFailed
 from responsa.schema.events import Done, ErrorRaised, PlanMade, SourcesFound
 from responsa.schema.nodes import NodeWithScore, QueryBundle, TextNode
-from responsa.schema.response import AsyncStreamingResponse, Outcome, Response, StreamingResponse
+from responsa.schema.response import Outcome, Response
+from responsa.schema.streaming_response import AsyncStreamingResponse, StreamingResponse
 from responsa.testing import ScriptedLLM
 
 NODES = [NodeWithScore(TextNode(f"Passage {n} has an owner.", id_=f"n{n}"), 1 / n) for n in range(1, 4)]

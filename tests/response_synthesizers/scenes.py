@@ -10,7 +10,8 @@ from typing import Any
 from responsa.response_synthesizers import BaseSynthesizer
 from responsa.schema.errors import RateLimited
 from responsa.schema.nodes import NodeWithScore, TextNode
-from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
+from responsa.schema.response import Response
+from responsa.schema.streaming_response import AsyncStreamingResponse, StreamingResponse
 from responsa.testing import ScriptedLLM
 
 QUESTION = "Who owns a value?"

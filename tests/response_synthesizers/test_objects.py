@@ -22,7 +22,8 @@ from tests.response_synthesizers.scenes import (
 from responsa import get_response_synthesizer
 from responsa.base.response.schema import PydanticResponse
 from responsa.schema.errors import StructuredOutputFailed, UnknownOption
-from responsa.schema.response import Outcome, Response, StreamingResponse
+from responsa.schema.response import Outcome, Response
+from responsa.schema.streaming_response import StreamingResponse
 from responsa.testing import ScriptedLLM
 
 

@@ -11,7 +11,8 @@ from tests.response_synthesizers.scenes import QUESTION, BreakingLLM, astreamed,
 
 from responsa.response_synthesizers import CompactAndRefine, Refine
 from responsa.schema.errors import RateLimited, StreamInterrupted
-from responsa.schema.response import AsyncStreamingResponse, Outcome, Response, StreamingResponse
+from responsa.schema.response import Outcome, Response
+from responsa.schema.streaming_response import AsyncStreamingResponse, StreamingResponse
 from responsa.testing import ScriptedLLM
 
 BOTH = pytest.mark.parametrize("stream_it", [streamed, astreamed], ids=["blocking", "async"])

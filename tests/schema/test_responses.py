@@ -10,7 +10,8 @@ import pytest
 from responsa.schema.calls import CallRecord, LLMCall
 from responsa.schema.completions import Completion, Usage
 from responsa.schema.nodes import NodeWithScore, TextNode
-from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
+from responsa.schema.response import Response
+from responsa.schema.streaming_response import AsyncStreamingResponse, StreamingResponse
 
 SOURCES = [NodeWithScore(TextNode("word " * 60, id_="n1", metadata={"title": "T"}))]
 

@@ -22,7 +22,8 @@ from responsa.schema.events import Done, Event
 from responsa.schema.messages import ChatMessage, MessageRole
 from responsa.schema.plans import Plan
 from responsa.schema.protocols import LLM
-from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
+from responsa.schema.response import Response
+from responsa.schema.streaming_response import AsyncStreamingResponse, StreamingResponse
 from responsa.settings import Settings
 
 from .delivery import Delivered, abroken_off, broken_off, stored_extra

@@ -19,7 +19,8 @@ from responsa.schema.messages import ChatMessage
 from responsa.schema.nodes import NodeWithScore, QueryBundle, as_query
 from responsa.schema.plans import Plan
 from responsa.schema.protocols import LLM, Postprocessor, Retriever
-from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
+from responsa.schema.response import Response
+from responsa.schema.streaming_response import AsyncStreamingResponse, StreamingResponse
 from responsa.settings import Settings
 
 

@@ -15,7 +15,8 @@ from responsa.schema.messages import ChatMessage
 from responsa.schema.nodes import NodeWithScore, QueryBundle, TextNode, as_query, as_sources
 from responsa.schema.plans import Plan
 from responsa.schema.protocols import LLM
-from responsa.schema.response import AsyncStreamingResponse, Response, StreamingResponse
+from responsa.schema.response import Response
+from responsa.schema.streaming_response import AsyncStreamingResponse, StreamingResponse
 
 from .configuration import SynthesizerConfiguration
 from .question import checked_question
