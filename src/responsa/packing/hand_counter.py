@@ -20,7 +20,7 @@ class HandCounter(LLM):
 
     Args:
         tokenizer: Turns a text into its tokens; a safe estimate from above when left out.
-        llm: Who does the rest; without one it raises MissingPart.
+        llm: Who does the rest; without one it raises MissingArgument.
         owner: What needs the counts, for that error.
     """
 

@@ -92,7 +92,7 @@ class PromptHelper:
         """Return the tokens that `prompt` leaves for context.
 
         Raises:
-            WindowTooSmall: None.
+            WindowTooSmall: It leaves none.
         """
         messages = prompt.format_messages(llm, **dict.fromkeys(prompt.template_vars, ""))
         (fixed,) = yield from measure([tuple(messages)])

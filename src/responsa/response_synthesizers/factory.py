@@ -49,11 +49,11 @@ def get_response_synthesizer(
         response_mode: The mode, or its name.
         **options: What the mode takes, of the following.
         prompt_helper: How the window is shared out, in place of what the LLM says of itself.
+        chat_prompt_helper: The same with what a picture counts.
         text_qa_template: The question over passages: all modes but tree_summarize, generation and those without a call.
         refine_template: The later questions of refine and compact.
         summary_template: The question of tree_summarize.
         simple_template: The question of generation.
-        chat_prompt_helper: The same with what a picture counts.
         chat_content_qa_template: In place of `text_qa_template` with `multimodal=True`.
         chat_content_refine_template: In place of `refine_template` with `multimodal=True`.
         chat_summary_template: In place of `summary_template` with `multimodal=True`.
