@@ -34,10 +34,19 @@ def build_call(
     most_tokens: int | None = None,
 ) -> LLMCall:
     """Return the call of measured messages, its answer bounded by the budget; see `LLMCall` for the rest."""
-    sampling = task.sampling.bounded(budget.output)
-    spans = pack.spans if pack else ()
-    marked = task.marked_reasoning
-    return LLMCall(stage, messages, sampling, spans, visible, draft, hold_back, item, tokens, most_tokens, marked)
+    return LLMCall(
+        stage,
+        messages,
+        task.sampling.bounded(budget.output),
+        spans=pack.spans if pack else (),
+        visible=visible,
+        draft=draft,
+        hold_back=hold_back,
+        item=item,
+        prompt_tokens=tokens,
+        most_prompt_tokens=most_tokens,
+        marked_reasoning=task.marked_reasoning,
+    )
 
 
 def ask_for(call: LLMCall, task: Task, budget: Budget, structure: Structure | None) -> Program[Reply]:

@@ -118,7 +118,7 @@ class BaseSynthesizer(SynthesizerConfiguration):
         shown = as_sources(nodes)
         sources = [*shown, *as_sources(additional_source_nodes)]
         task = self._task(query, passages_of(shown), llm_kwargs, variables, history)
-        return self._observed(respond(self, task, sources, self._empty_response), task)
+        return self._observed(respond(self, task, sources), task)
 
     def synthesize(
         self,
@@ -206,9 +206,9 @@ class BaseSynthesizer(SynthesizerConfiguration):
         """Return the program of the whole response that tells its plan before it runs; see `respond`."""
         nodes = as_sources(nodes)
         task = self._task(query, passages_of(nodes), llm_kwargs, variables, history)
-        made = yield from dry_run(respond(self, task, nodes, self._empty_response))
+        made = yield from dry_run(respond(self, task, nodes))
         yield from emit(PlanMade(with_coverage(made, nodes, exact=self.exact_plan())))
-        return (yield from self.respond(query, nodes, llm_kwargs=llm_kwargs, variables=variables, history=history))
+        return (yield from self._observed(respond(self, task, nodes), task))
 
     def plan(
         self,
@@ -221,7 +221,7 @@ class BaseSynthesizer(SynthesizerConfiguration):
         """Return the calls `synthesize` will make, without asking the model."""
         nodes = as_sources(nodes)
         task = self._task(query, passages_of(nodes), llm_kwargs, response_kwargs)
-        made = plan(respond(self, task, nodes, self._empty_response), self.llm)
+        made = plan(respond(self, task, nodes), self.llm)
         return with_coverage(made, nodes, exact=self.exact_plan())
 
     async def aplan(
@@ -235,7 +235,7 @@ class BaseSynthesizer(SynthesizerConfiguration):
         """Return the calls `asynthesize` will make, without asking the model and without blocking."""
         nodes = as_sources(nodes)
         task = self._task(query, passages_of(nodes), llm_kwargs, response_kwargs)
-        made = await aplan(respond(self, task, nodes, self._empty_response), self.llm)
+        made = await aplan(respond(self, task, nodes), self.llm)
         return with_coverage(made, nodes, exact=self.exact_plan())
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> Any:
@@ -271,7 +271,7 @@ class BaseSynthesizer(SynthesizerConfiguration):
 
     def _get(self, query_str: str, passages: Sequence[Passage], variables: Mapping[str, Any]) -> Any:
         task = self._task(query_str, passages, None, variables)
-        program = self._observed(respond(self, task, [], self._empty_response), task)
+        program = self._observed(respond(self, task, []), task)
         if self._streaming:
             self.check_streaming()
             return text_pieces(stream(program, self.llm, concurrency=self.concurrency), self._structure)
@@ -280,7 +280,7 @@ class BaseSynthesizer(SynthesizerConfiguration):
 
     async def _aget(self, query_str: str, passages: Sequence[Passage], variables: Mapping[str, Any]) -> Any:
         task = self._task(query_str, passages, None, variables)
-        program = self._observed(respond(self, task, [], self._empty_response), task)
+        program = self._observed(respond(self, task, []), task)
         if self._streaming:
             self.check_streaming()
             events = programs.astream(program, self.llm, concurrency=self.concurrency)

@@ -71,7 +71,7 @@ class SynthesizerConfiguration(PromptMixin):
         self._language = options.get("language")
         if self._language not in (None, "auto", "en", "zh"):
             raise InvalidOption("language", self._language, '"auto", "en" or "zh"')
-        self._empty_response = options.get("empty_response")
+        self.empty_response = options.get("empty_response")
         self._prompts: dict[str, BasePromptTemplate | None] = {}
 
     @classmethod

@@ -28,12 +28,14 @@ class Mode(Protocol):
     Args:
         needs_passages: Whether there is nothing to answer from where there are no passages.
         needs_llm: Whether it asks a model at all.
+        empty_response: What a response without passages prints, in place of the translated sentence.
         style: How answers are to be written.
         think: Whether the model is to reason first; None leaves it to the model.
     """
 
     needs_passages: ClassVar[bool]
     needs_llm: ClassVar[bool]
+    empty_response: str | None
     style: AnswerStyle
     think: bool | None
 
@@ -45,10 +47,9 @@ class Mode(Protocol):
         """Answer a task."""
 
 
-def respond(
-    synthesizer: Mode, task: Task, sources: Sequence[NodeWithScore], empty_response: str | None
-) -> Program[Response]:
+def respond(synthesizer: Mode, task: Task, sources: Sequence[NodeWithScore]) -> Program[Response]:
     """Return a response whatever happens but an error before any answer: also when there is nothing to answer from."""
+    empty = synthesizer.empty_response
     if sources:
         yield from emit(SourcesFound(tuple(sources)))
     metadata = {source.node_id: dict(source.metadata) for source in sources}
@@ -61,7 +62,7 @@ def respond(
             language=task.prompts.language,
             coverage=coverage_of(sources, ()),
             grounded=False,
-            placeholder=task.prompts.no_sources if empty_response is None else empty_response,
+            placeholder=task.prompts.no_sources if empty is None else empty,
         )
     recorder = Recorder()
     answer, coverage = yield from traced(_answer(synthesizer, task, sources, recorder), recorder)
