@@ -15,14 +15,14 @@ from typing import Final
 from responsa.packing.passages import Passage, passages_of
 from responsa.prompts import refuses
 from responsa.schema.calls import LLMCall
-from responsa.schema.citations import Citation
+from responsa.schema.citations import Citation, Origin
 from responsa.schema.events import CitationFound, Event, SourcesFound, StepFinished, StepStarted, TextDelta
 from responsa.schema.response import Response
 from responsa.tokens.marks import COMMAS_AND_DASHES, OPENING
 from responsa.tokens.sentences import split_sentences
 
 from .markers import Marker, code_blocks, find_markers, without_markers
-from .support import SupportIndex
+from .support import Support, SupportIndex
 
 THRESHOLD: Final = 0.5
 """The least support at which the engine attaches a citation; see docs/decisions.md for the measurement."""
@@ -107,10 +107,7 @@ class Citer:
         support = self._support().best(bare)
         if support is None or support.score < THRESHOLD:
             return []
-        quote = (support.start, support.end)
-        passage = support.passage
-        text = passage.text[support.start : support.end]
-        return [Citation(passage.number, passage.node_id, "engine", place, quote, text, support.score)]
+        return [_supported(support, "engine", place)]
 
     def _written(self, number: int, sentence: str, place: tuple[int, int]) -> Citation:
         passage = self._shown.get(number)
@@ -119,14 +116,18 @@ class Citer:
         support = self._support().best(sentence, frozenset([number]))
         if support is None:
             return Citation(number, passage.node_id, "model", place)
-        quote = (support.start, support.end)
-        text = passage.text[support.start : support.end]
-        return Citation(number, passage.node_id, "model", place, quote, text, support.score)
+        return _supported(support, "model", place)
 
     def _support(self) -> SupportIndex:
         if self._index is None:
             self._index = SupportIndex(list(self._shown.values()))
         return self._index
+
+
+def _supported(support: Support, origin: Origin, place: tuple[int, int]) -> Citation:
+    passage, quote = support.passage, (support.start, support.end)
+    quoted = passage.text[support.start : support.end]
+    return Citation(passage.number, passage.node_id, origin, place, quote, quoted, support.score)
 
 
 class _Reader:

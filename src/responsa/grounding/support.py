@@ -67,18 +67,13 @@ class SupportIndex:
         total = sum(weights.values())
         if not total:
             return None
-        best: tuple[float, int] | None = None
-        chosen: _Window | None = None
-        for window in self._windows:
-            if numbers is not None and window.passage.number not in numbers:
-                continue
-            score = sum(weights[word] for word in words & window.words) / total
-            rank = (score, -len(window.words))
-            if best is None or rank > best:
-                best, chosen = rank, window
-        if best is None or chosen is None:
-            return None
-        return Support(chosen.passage, chosen.start, chosen.end, round(best[0], 4))
+
+        def score(window: _Window) -> float:
+            return sum(weights[word] for word in words & window.words) / total
+
+        windows = (one for one in self._windows if numbers is None or one.passage.number in numbers)
+        best = max(windows, key=lambda window: (score(window), -len(window.words)), default=None)
+        return None if best is None else Support(best.passage, best.start, best.end, round(score(best), 4))
 
     def _weight(self, word: str) -> float:
         rarity = math.log(1 + (1 + len(self._windows)) / (1 + self._frequency[word]))
