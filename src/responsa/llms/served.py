@@ -10,10 +10,13 @@ from ..http.client import HTTPClient
 from ..http.messages import Reply, Request
 from ..http.missing_v1 import ASK_SECONDS, raise_if_v1_is_missing
 from ..schema.errors import AuthenticationFailed, BadResponse, ModelNotFound, RequestRefused
+from .reasoning import OPENING_TAG
 
 # What a chat template says of a model that reasons.
 _SWITCH: Final = "enable_thinking"
-_REASONING_SIGNS: Final = ("<think>", _SWITCH, "reasoning_effort")
+_REASONING_SIGNS: Final = (OPENING_TAG, _SWITCH, "reasoning_effort")
+# What a server answers that has no such endpoint, or keeps it closed.
+_NO_ENDPOINT: Final = (RequestRefused, ModelNotFound, AuthenticationFailed, BadResponse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +30,9 @@ class Served:
         slots: Requests worked on at a time.
         is_llama_server: Whether it has llama-server's own endpoints.
         is_vllm: Whether it has vLLM's.
+        opens_reasoning: Whether its chat template ends with an open reasoning tag, so that answers begin inside it.
         reasons: Whether its chat template is one of a model that reasons.
         reasoning_switch: Whether its chat template can be told whether to (`enable_thinking`).
-        opens_reasoning: Whether its chat template ends with an open reasoning tag, so that answers begin inside it.
     """
 
     model: str | None = None
@@ -92,9 +95,9 @@ def ask_server(
         ids,
         n_ctx or longest,
         slots,
-        is_llama_server,
-        is_vllm,
-        opens,
+        is_llama_server=is_llama_server,
+        is_vllm=is_vllm,
+        opens_reasoning=opens,
         reasons=opens or any(sign in template for sign in _REASONING_SIGNS),
         reasoning_switch=_SWITCH in template,
     )
@@ -115,14 +118,14 @@ def _models(client: HTTPClient, max_retries: int | None) -> Generator[Request, R
 def _props(client: HTTPClient) -> Generator[Request, Reply, dict[str, Any]]:
     try:
         return (yield client.get("//props", max_retries=0, total=ASK_SECONDS)).object()
-    except (RequestRefused, ModelNotFound, AuthenticationFailed, BadResponse):
+    except _NO_ENDPOINT:
         return {}
 
 
 def _slots(client: HTTPClient) -> Generator[Request, Reply, list[dict[str, Any]]]:
     try:
         value = (yield client.get("//slots", max_retries=0, total=ASK_SECONDS)).json()
-    except (RequestRefused, ModelNotFound, AuthenticationFailed, BadResponse):
+    except _NO_ENDPOINT:
         return []
     return [slot for slot in value if isinstance(slot, dict)] if isinstance(value, list) else []
 
@@ -134,12 +137,12 @@ def _opens_reasoning(
     extra = {} if is_llama_server else {"add_generation_prompt": True, "return_token_strs": True}
     try:
         reply = (yield client.post(path, {**body, **extra}, max_retries=0, total=ASK_SECONDS)).object()
-    except (RequestRefused, ModelNotFound, AuthenticationFailed, BadResponse):
+    except _NO_ENDPOINT:
         return False
     pieces = reply.get("token_strs")
     prompt = reply.get("prompt") if is_llama_server else "".join(map(str, pieces)) if isinstance(pieces, list) else ""
     # Token strings write a line break in their own way: only what stands before it is looked at.
-    return isinstance(prompt, str) and prompt[-16:].rstrip("\n\u010a \u0120").endswith("<think>")
+    return isinstance(prompt, str) and prompt[-16:].rstrip("\n\u010a \u0120").endswith(OPENING_TAG)
 
 
 def _names(entry: dict[str, Any]) -> list[str]:

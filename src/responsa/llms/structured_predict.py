@@ -57,12 +57,11 @@ def _read(output_cls: type[Object], completion: Completion) -> Object:
     try:
         only_objects = output_cls.model_json_schema().get("type") == "object"
         value = output_cls.model_validate(parse_json(completion.text, only_objects=only_objects))
-    except StructuredOutputFailed:
+    except (StructuredOutputFailed, ValueError) as error:  # what pydantic raises is a ValueError
         if completion.finish_reason == "length":
-            raise StructuredOutputFailed("it was cut at its token limit (max_tokens)", completion.text) from None
-        raise
-    except ValueError as error:  # what pydantic raises is one
-        reason = "it was cut at its token limit (max_tokens)" if completion.finish_reason == "length" else _short(error)
+            reason = "it was cut at its token limit (max_tokens)"
+        else:
+            reason = error.reason if isinstance(error, StructuredOutputFailed) else _short(error)
         raise StructuredOutputFailed(reason, completion.text) from error
     if not isinstance(value, output_cls):
         raise StructuredOutputFailed(f"it made a {type(value).__name__}", completion.text)
