@@ -7,7 +7,7 @@ import hashlib
 import json
 import threading
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from contextlib import aclosing, closing
 from dataclasses import asdict
 from pathlib import Path
@@ -144,7 +144,7 @@ class _JournaledLLM:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         keys = [_key("tokens", text) for text in texts]
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._journal.facts}
+        missing = self._missing(keys, texts)
         if missing:
             texts = list(missing.values())
             self._keep(missing, self._other("tokens", texts[0]).count_tokens(texts))
@@ -152,7 +152,7 @@ class _JournaledLLM:
 
     async def acount_tokens(self, texts: Sequence[str]) -> list[int]:
         keys = [_key("tokens", text) for text in texts]
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._journal.facts}
+        missing = self._missing(keys, texts)
         if missing:
             texts = list(missing.values())
             await self._akeep(missing, await self._other("tokens", texts[0]).acount_tokens(texts))
@@ -160,7 +160,7 @@ class _JournaledLLM:
 
     def count_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         keys = [_key("prompt", _plain(prompt)) for prompt in prompts]
-        missing = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in self._journal.facts}
+        missing = self._missing(keys, prompts)
         if missing:
             prompts = list(missing.values())
             self._keep(missing, self._other("prompt", _last_text(prompts[0])).count_prompts(prompts))
@@ -168,17 +168,21 @@ class _JournaledLLM:
 
     async def acount_prompts(self, prompts: Sequence[Sequence[ChatMessage]]) -> list[int]:
         keys = [_key("prompt", _plain(prompt)) for prompt in prompts]
-        missing = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in self._journal.facts}
+        missing = self._missing(keys, prompts)
         if missing:
             prompts = list(missing.values())
             await self._akeep(missing, await self._other("prompt", _last_text(prompts[0])).acount_prompts(prompts))
         return [self._journal.facts[key] for key in keys]
 
-    def _keep(self, keys: Sequence[str] | dict[str, Any], counts: Sequence[int]) -> None:
+    def _missing(self, keys: Sequence[str], asked: Sequence[T]) -> dict[str, T]:
+        """Return what was asked, by its key, and is not in the journal."""
+        return {key: one for key, one in zip(keys, asked, strict=True) if key not in self._journal.facts}
+
+    def _keep(self, keys: Iterable[str], counts: Sequence[int]) -> None:
         for key, counted in zip(keys, counts, strict=True):
             self._journal.keep_fact(key, counted)
 
-    async def _akeep(self, keys: Sequence[str] | dict[str, Any], counts: Sequence[int]) -> None:
+    async def _akeep(self, keys: Iterable[str], counts: Sequence[int]) -> None:
         for key, counted in zip(keys, counts, strict=True):
             await self._journal.akeep_fact(key, counted)
 
