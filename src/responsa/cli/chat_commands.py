@@ -12,7 +12,7 @@ from responsa.schema.errors import ResponsaError, SessionNotFound
 
 from .plan_view import write_calls
 from .sources_view import write_sources, write_stored_sources
-from .tables import width
+from .tables import padded, width
 from .trace_view import write_trace
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Commands:
             rows.append((f"/{name}{argument}", self._terminal.text(f"chat_help_{name}")))
         wide = max(width(shown) for shown, _ in rows)
         for shown, meaning in rows:
-            self._terminal.write(f"{shown}{' ' * (wide - width(shown))}  {meaning}")
+            self._terminal.write(f"{padded(shown, wide)}  {meaning}")
         return True
 
     def _quit(self, _: str) -> bool:

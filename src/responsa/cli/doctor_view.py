@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from responsa.doctor import Finding, Status
 
 from . import json_view
-from .tables import width
+from .tables import padded, width
 
 if TYPE_CHECKING:
     from .terminal import Terminal
@@ -51,8 +51,8 @@ def show(examined: Sequence[Examined], terminal: Terminal) -> None:
         titles = [finding.title(language) for finding in one.findings]
         first, second = max(map(width, states.values())) + 2, max(map(width, titles)) + 2
         for finding, title in zip(one.findings, titles, strict=True):
-            terminal.write(_padded(states[finding.status], first), _STYLES[finding.status], end="")
-            terminal.write(_padded(title, second) + _in_one_line(finding.detail(language)))
+            terminal.write(padded(states[finding.status], first), _STYLES[finding.status], end="")
+            terminal.write(padded(title, second) + _in_one_line(finding.detail(language)))
             if finding.status != Status.NOT_CHECKED and (advice := finding.advice(language)):
                 terminal.write(" " * (first + second) + "→ " + _in_one_line(advice), "bold")
     faults, warnings = sum(one.faults for one in examined), sum(one.warnings for one in examined)
@@ -85,10 +85,6 @@ def write_json(examined: Sequence[Examined], language: str) -> None:
             ],
         }
     )
-
-
-def _padded(text: str, columns: int) -> str:
-    return text + " " * (columns - width(text))
 
 
 def _in_one_line(text: str) -> str:

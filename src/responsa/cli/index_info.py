@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def info(context: Context, index: IndexDir = DEFAULT_INDEX, as_json: AsJson = False) -> int:
     """Show what an index holds and how it was built."""
     from . import json_view
-    from .tables import width
+    from .tables import padded, width
 
     terminal: Terminal = context.obj
     terminal.as_json = as_json
@@ -38,7 +38,7 @@ def info(context: Context, index: IndexDir = DEFAULT_INDEX, as_json: AsJson = Fa
     shown[terminal.text("info_size")] = f"{size / 1e6:.1f} MB"
     widest = max(map(width, shown))
     for name, value in shown.items():
-        terminal.write(name + " " * (widest - width(name) + 2), "dim", end="")
+        terminal.write(padded(name, widest + 2), "dim", end="")
         terminal.write(str(value))
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,6 @@ def shown_path(path: str) -> str:
         return path
 
 
-def documents_of(sources: list[NodeWithScore] | tuple[NodeWithScore, ...]) -> int:
+def documents_of(sources: Sequence[NodeWithScore]) -> int:
     """Return how many documents the passages come from."""
     return len({source.node.ref_doc_id or source.metadata.get("file_path") or source.node_id for source in sources})

@@ -15,8 +15,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     for row in (header, *rows):
         cells = []
         for cell, wide, right in zip(row, widths, numeric, strict=True):
-            gap = " " * (wide - width(cell))
-            cells.append(gap + cell if right else cell + gap)
+            cells.append(" " * (wide - width(cell)) + cell if right else padded(cell, wide))
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 
@@ -24,6 +23,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def width(text: str) -> int:
     """Return how many columns a terminal uses for `text`."""
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def padded(text: str, columns: int) -> str:
+    """Return `text` with blanks behind it, as wide as so many columns of a terminal."""
+    return text + " " * (columns - width(text))
 
 
 def _is_number(cell: str) -> bool:

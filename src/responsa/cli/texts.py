@@ -131,7 +131,6 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "chat_argument_mode": {"en": "[MODE]", "zh": "[方式]"},
     "chat_argument_export": {"en": "[FILE]", "zh": "[文件]"},
     # Documents and indexes.
-    "reading": {"en": "Reading", "zh": "正在导入"},
     "progress_files": {"en": "{done}/{total:file}", "zh": "{done}/{total} 个文件"},
     "progress_rate": {"en": "{passages:passage}, {rate}/s", "zh": "{passages} 条资料，{rate} 条/秒"},
     "time_left": {"en": "{time} left", "zh": "剩余 {time}"},
