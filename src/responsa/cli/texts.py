@@ -16,7 +16,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "see_help": {"en": "See: {command} --help", "zh": "详见：{command} --help"},
     "no_such_option": {"en": "There is no option {name}.{hint}", "zh": "没有选项 {name}。{hint}"},
     "did_you_mean": {"en": " Did you mean {names}?", "zh": "是否想用 {names}？"},
-    "no_such_command": {"en": "There is no command {name}.", "zh": "没有命令 {name}。"},
+    "no_such_command": {"en": "There is no command {name}.{hint}", "zh": "没有命令 {name}。{hint}"},
     "missing": {"en": "{name} is missing.", "zh": "缺少 {name}。"},
     "invalid": {"en": "{name}: {message}", "zh": "{name} 的值无效：{message}"},
     # Answers.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from typer import TyperException
 
     from .terminal import Terminal
+
+# The parser has no kind of its own for it: the name and the nearest names stand in its sentence alone.
+_UNKNOWN_COMMAND: Final = re.compile(r"No such command '(?P<name>.+?)'\.(?: Did you mean (?P<near>.+)\?)?")
 
 
 def explain(error: TyperException, terminal: Terminal) -> None:
@@ -26,15 +31,21 @@ def explain(error: TyperException, terminal: Terminal) -> None:
 def _message(error: Any, terminal: Terminal) -> str:
     match type(error).__name__:
         case "NoSuchOption":
-            names = terminal.text("comma").join(error.possibilities or ())
-            hint = terminal.text("did_you_mean", names=names) if names else ""
+            hint = _hint(error.possibilities or (), terminal)
             return terminal.text("no_such_option", name=error.option_name, hint=hint)
         case "MissingParameter":
             return terminal.text("missing", name=_name(error))
         case "BadParameter":
             return terminal.text("invalid", name=_name(error), message=error.message)
+        case "UsageError" if (unknown := _UNKNOWN_COMMAND.fullmatch(error.message)) is not None:
+            near = re.findall(r"'(.+?)'", unknown["near"] or "")
+            return terminal.text("no_such_command", name=unknown["name"], hint=_hint(near, terminal))
         case _:
             return str(error.format_message())
+
+
+def _hint(names: Sequence[str], terminal: Terminal) -> str:
+    return terminal.text("did_you_mean", names=terminal.text("comma").join(names)) if names else ""
 
 
 def _name(error: Any) -> str:
