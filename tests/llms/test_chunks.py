@@ -123,6 +123,13 @@ def test_usage_is_made_of_timings_where_a_server_gives_no_other() -> None:
     assert finish_of(items_of(delta("a"), end)).usage == Usage(15, 2, 10)
 
 
+@pytest.mark.parametrize("figure", [-0.5, 10**400, True, "5", None, [], float("nan"), float("inf")])
+def test_times_that_are_none_are_left_out(figure: Any) -> None:
+    end = {**delta(reason="stop"), "timings": {"prompt_ms": figure, "predicted_ms": figure}}
+    timings = finish_of(items_of(delta("a"), end)).timings
+    assert (timings.server_prompt, timings.server_predicted) == (None, None)
+
+
 @pytest.mark.parametrize("usage", [None, [], {"prompt_tokens": "x", "completion_tokens": -1}, {"prompt_tokens": True}])
 def test_a_usage_that_makes_no_sense_is_none(usage: Any) -> None:
     assert finish_of(items_of(delta("a", reason="stop"), {"choices": [], "usage": usage})).usage == Usage()

@@ -140,13 +140,17 @@ def test_texts_counted_together_have_the_counts_they_have_alone(model: OpenAILik
 
 @both
 def test_an_answer_streams_with_usage_and_the_servers_times(model: OpenAILike, side: Both) -> None:
-    *deltas, finish = side.items(model, question("Count to ten."), Sampling(max_tokens=12, extra={"ignore_eos": True}))
+    sampling = Sampling(max_tokens=12, extra={"ignore_eos": True, "cache_prompt": False})
+    *deltas, finish = side.items(model, question("Count to ten."), sampling)
     assert isinstance(finish, Finish)
     assert all(isinstance(delta, Delta) and delta.text for delta in deltas)
     assert len(deltas) > 1
     assert (finish.reason, finish.usage.completion_tokens) == ("length", 12)
     times = finish.timings
     assert None not in (times.first_token, times.total, times.server_prompt, times.server_predicted)
+    speeds = side.metadata(model)
+    assert speeds.prompt_speed is not None
+    assert speeds.output_speed is not None
 
 
 def test_both_sides_give_the_same_answer(model: OpenAILike) -> None:

@@ -87,6 +87,10 @@ def test_a_planned_answer_takes_the_tokens_that_were_planned_and_they_are_counte
     used = [call.usage.prompt_tokens for call in answer.trace if call.usage is not None]
     assert used == [call.prompt_tokens for call in planned.plan.calls]
     assert number_of(client.get("/metrics").text, counted) >= sum(used)
+    again = PlanReply.model_validate(client.post("/v1/plan", json=body).json()).plan
+    assert again.seconds is not None
+    assert again.seconds_to_first_word is not None
+    assert 0 < again.seconds_to_first_word <= again.seconds
 
 
 @asks("POST /v1/answer", "GET /v1/answers/{answer_id}/events")

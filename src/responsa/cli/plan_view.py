@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
 
 
 def plan_line(plan: Plan, terminal: Terminal) -> str:
-    """Return the calls and tokens of a plan in one line."""
+    """Return the calls and tokens of a plan in one line, and the seconds where the server's speed was seen."""
     name = "planned_exactly" if plan.exact else "planned_at_most"
-    return terminal.text(name, calls=len(plan.calls), prompt=plan.prompt_tokens, answer=plan.max_tokens)
+    line = terminal.text(name, calls=len(plan.calls), prompt=plan.prompt_tokens, answer=plan.max_tokens)
+    if plan.seconds is not None:
+        line += terminal.text("comma") + terminal.text("planned_seconds", seconds=math.ceil(plan.seconds))
+    return line
 
 
 def write_plan(plan: Plan, sources: Sequence[NodeWithScore], terminal: Terminal) -> None:

@@ -33,6 +33,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "at most {calls:call} planned: at most {prompt} prompt tokens, {answer} to write",
         "zh": "计划最多 {calls} 次调用：提示最多 {prompt} 个词元，最多生成 {answer} 个",
     },
+    "planned_seconds": {"en": "at most {seconds} s", "zh": "最多 {seconds} 秒"},
     "cost_unknown": {"en": "The cost of {step} is not known.", "zh": "{step} 的开销未知。"},
     "plan_header": {"en": "call|stage|prompt|answer|passages", "zh": "调用|步骤|提示|回答|资料"},
     "reasoning": {"en": "The model is reasoning …", "zh": "模型正在思考……"},

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, Final
 
 from ..llms.openai_like import DEFAULT_CONTEXT_WINDOW
+from ..llms.speeds import output_speed, prompt_speed
 from ..llms.structured import PROMPT, ways_of
 from ..schema.errors import RequestRefused, ServerError, ServerTimeout
 from ..schema.excerpts import excerpt
@@ -23,8 +25,6 @@ BURST: Final = 0.02
 FEWEST_PIECES: Final = 3
 # Fewer tokens a second are slower than a person reads.
 SLOW: Final = 3.0
-# A server's speed of reading a few tokens says nothing.
-FEWEST_PROMPT_TOKENS: Final = 16
 
 
 def check_window(seen: ChatSeen) -> Finding:
@@ -99,7 +99,7 @@ def check_speed(seen: ChatSeen) -> Finding:
     answer = seen.answer
     if not isinstance(answer, StreamSeen) or not answer.arrivals:
         return not_checked("speed")
-    read, written = prompt_speed(answer), output_speed(answer)
+    read, written = prompt_speed(answer.finish), _output_speed(answer)
     make, code = (warning, "slow") if written is not None and written < SLOW else (ok, "speed")
     return make("speed", code, first=answer.arrivals[0], read=read, written=written)
 
@@ -116,21 +116,11 @@ def check_prompt_cache(seen: ChatSeen) -> Finding:
     return warning("prompt_cache", "cache_missed", cached=usage.cached_tokens, tokens=usage.prompt_tokens)
 
 
-def prompt_speed(answer: StreamSeen) -> float | None:
-    """Return the prompt tokens read a second by the server's own figures, if it gives them."""
-    usage, seconds = answer.finish.usage, answer.finish.timings.server_prompt
-    evaluated = (usage.prompt_tokens or 0) - (usage.cached_tokens or 0)
-    return evaluated / seconds if seconds and evaluated >= FEWEST_PROMPT_TOKENS else None
-
-
-def output_speed(answer: StreamSeen) -> float | None:
-    """Return the tokens written a second: by the server's own figures, else by when they came."""
-    tokens, seconds = answer.finish.usage.completion_tokens, answer.finish.timings.server_predicted
-    if tokens and seconds:
-        return tokens / seconds
-    taken = answer.arrivals[-1] - answer.arrivals[0]
-    pieces = (tokens or len(answer.arrivals)) - 1
-    return pieces / taken if taken > 0 and pieces >= FEWEST_PIECES else None
+def _output_speed(answer: StreamSeen) -> float | None:
+    """Return the tokens written a second: by the server's own figures, else by when the pieces came."""
+    usage, arrivals = answer.finish.usage, answer.arrivals
+    told = replace(usage, completion_tokens=usage.completion_tokens or len(arrivals))
+    return output_speed(replace(answer.finish, usage=told), arrivals[-1] - arrivals[0])
 
 
 def _follows(answer: StreamSeen) -> bool:

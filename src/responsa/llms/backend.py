@@ -26,6 +26,7 @@ from .pool import ModelServer, ServerPool
 from .prompt_text import messages_to_prompt
 from .request_body import messages_body, sampling_body, without_none
 from .served import Served, ask_server
+from .speeds import Speeds
 from .structured import Ways
 from .token_counts import TokenCounts
 
@@ -99,6 +100,7 @@ class Backend:
         self.ways = Ways()
         self.reasoning_opened: bool | None = None
         self.reasoned = False
+        self.speeds = Speeds()
         self._asking = threading.Lock()
         self._asking_async: PerLoop[asyncio.Lock] = PerLoop(asyncio.Lock, _nothing_to_close)
 

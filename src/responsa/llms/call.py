@@ -123,6 +123,7 @@ class Call:
         backend.pool.well(attempt.server)
         backend.ways.refused(self._refused_ways)
         backend.counts.learn(served, self._messages, finish.usage.prompt_tokens)
+        backend.speeds.learn(finish)
         backend.reasoned = backend.reasoned or attempt.reader.reasoned
         if attempt.way is not None:
             backend.ways.answered(attempt.way, attempt.reader.text_so_far, finish.reason)

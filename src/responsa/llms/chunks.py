@@ -18,6 +18,8 @@ from .reasoning import CLOSING_TAG, OPENING_TAG, ReasoningSplitter
 # A token has a few characters; a server that writes so many for each it was allowed does not mean to end.
 CHARACTERS_A_TOKEN: Final = 100
 LONGEST_ANSWER: Final = 16_000_000
+# A figure beyond this, in tokens or milliseconds, is none.
+_MOST: Final = 10**12
 _END = "the connection ended before the answer did"
 
 
@@ -210,10 +212,10 @@ class ChunkReader:
 
 
 def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST else None
 
 
 def _seconds(milliseconds: Any) -> float | None:
-    if isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool):
+    if isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool) and 0 <= milliseconds <= _MOST:
         return float(milliseconds) / 1000
     return None

@@ -219,6 +219,8 @@ class OpenAILike(LLM):
             is_chat_model=self.is_chat_model,
             is_function_calling_model=self.is_function_calling_model,
             slots=sum(one.slots or 1 for one in served),
+            prompt_speed=self._backend.speeds.prompt,
+            output_speed=self._backend.speeds.output,
             exact_counts=all(self._counts.exact(one) for one in served),
             reasons=self._backend.reasoned or any(one.reasons for one in served),
             reasoning_switch=all(one.reasoning_switch for one in served),

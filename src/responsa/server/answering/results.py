@@ -55,6 +55,8 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "exact": plan.exact,
         "prompt_tokens": plan.prompt_tokens,
         "max_tokens": plan.max_tokens,
+        "seconds": _rounded(plan.seconds),
+        "seconds_to_first_word": _rounded(plan.seconds_to_first_word),
         "calls": [
             {
                 "stage": call.stage,
@@ -66,6 +68,10 @@ def plan_json(plan: Plan) -> dict[str, Any]:
             for call in plan.calls
         ],
     }
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 2)
 
 
 def warning_json(notice: Notice, language: str) -> dict[str, Any]:

@@ -198,6 +198,10 @@ class PlanDetail(ReplyModel):
     exact: bool = Field(description="Whether exactly these calls will be made; else they are the most.")
     prompt_tokens: int = Field(description="The prompts' tokens together.")
     max_tokens: int = Field(description="The most tokens that may be written together.")
+    seconds: float | None = Field(
+        description="The most seconds until the end, by the model server's speed as last seen; null before it was."
+    )
+    seconds_to_first_word: float | None = Field(description="The most seconds until the first word, by the same speed.")
     calls: list[PlannedCallReply] = Field(description="The calls, in order.")
 
 
