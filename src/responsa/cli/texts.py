@@ -211,7 +211,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "{name} 只懂英文：它的中文回答只演示流程，不代表质量。",
     },
     "demo_uses_server": {"en": "Using the server at {url}", "zh": "使用 {url} 的服务器"},
-    "demo_waiting": {"en": "Waiting for the model to arrive …", "zh": "正在等待模型下载完成……"},
+    "demo_waiting": {
+        "en": "Waiting for the model to arrive: {done} of {total} MB …",
+        "zh": "正在等待模型下载完成：{done}/{total} MB……",
+    },
     "demo_ask_service": {
         "en": "To ask it, in another terminal, at the URL that it tells when it listens:",
         "zh": "服务启动后会显示 URL，请在另一个终端提问：",
