@@ -185,6 +185,7 @@ def test_uploads_are_bounded_in_size_and_number_and_form(tmp_path: Path) -> None
             ):
                 reply = await client.post("/v1/documents", **wrong)
                 assert (reply.status_code, reply.json()["error"]["code"]) == (422, "invalid_request")
+                assert ".." not in reply.json()["error"]["message"]
             unknown = await client.post("/v1/documents", files=[("files", ("a.md", MANUAL))], data={"index": "../docs"})
             assert unknown.json()["error"]["code"] == "unknown_index"
             assert (await client.get("/v1/jobs")).json()["jobs"] == []

@@ -175,7 +175,7 @@ def add_error_handlers(app: FastAPI, on_failure: Callable[[Exception], None]) ->
             reply.status_code = error.status_code
             reply.headers.update(error.headers or {})
             return reply
-        return replied(request, InvalidRequest((str(error.detail),)))
+        return replied(request, InvalidRequest((str(error.detail).rstrip("."),)))
 
     app.add_exception_handler(ResponsaError, ours)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
@@ -12,6 +11,7 @@ from typing import Any, Final, Protocol
 from responsa.schema.errors import AnswerStopped, ResponsaError, ServiceEnding
 from responsa.schema.events import ErrorRaised
 
+from ..compact_json import compact_json
 from ..errors import error_body, note
 from .admission import Admission, Ticket
 from .event_log import TYPED, EventLog, Framing
@@ -84,7 +84,7 @@ class Run:
         self._listening = 0
         self._leaving: asyncio.TimerHandle | None = None
         ticket = admission.take(self._tell_position) if admission is not None and after is None else None
-        self.log.append("started", _json({"answer_id": run_id}))
+        self.log.append("started", compact_json({"answer_id": run_id}))
         waiting = nullcontext(ticket) if after is None else self._taken(after, admission)
         self._task = self._loop.create_task(self._work(waiting))
 
@@ -123,7 +123,7 @@ class Run:
         await self.wait()
 
     def _tell_position(self, position: int) -> None:
-        self.log.append("queued", _json({"position": position}))
+        self.log.append("queued", compact_json({"position": position}))
 
     @asynccontextmanager
     async def _taken(
@@ -168,13 +168,9 @@ class Run:
             return
         self.error = error
         body = error_body(error, self._language)
-        self.log.append("error", _json({"error": body}))
+        self.log.append("error", compact_json({"error": body}))
         if self._on_failure is not None:
             self._on_failure(error)
         outcome = _OUTCOMES.get(type(error), "failed")
-        self.result = _json({"answer_id": self.run_id, "outcome": outcome, "error": body})
+        self.result = compact_json({"answer_id": self.run_id, "outcome": outcome, "error": body})
         self.log.append(DONE, self.result)
-
-
-def _json(value: dict[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
