@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from responsa.packing.passages import FENCE
 from responsa.prompts import default_prompts, detect_language, may_refuse, refuses
 
-TEMPLATES = ["text_qa", "opening", "refine", "text_qa_decide", "refine_decide", "summary", "simple"]
+TEMPLATES = ["text_qa", "single_qa", "refine", "text_qa_decide", "refine_decide", "summary", "simple"]
 PASSAGES = {"context_str", "context_msg"}
 
 
@@ -30,7 +30,7 @@ def test_both_languages_have_the_same_variables_in_the_same_roles(name: str) -> 
     ("name", "variables"),
     [
         ("text_qa", ["context_str", "query_str"]),
-        ("opening", ["query_str", "context_str"]),
+        ("single_qa", ["query_str", "context_str"]),
         ("refine", ["query_str", "existing_answer", "context_msg"]),
         ("summary", ["context_str", "query_str"]),
         ("simple", ["query_str"]),
@@ -46,7 +46,7 @@ def test_a_question_stands_behind_many_passages_and_before_those_that_come_one_b
 def test_the_calls_of_a_question_start_alike_so_that_a_server_can_cache_their_beginning(language: str) -> None:
     prompts = default_prompts(language)
     starts = set()
-    for template in (prompts.opening, prompts.refine, prompts.text_qa_decide, prompts.refine_decide):
+    for template in (prompts.single_qa, prompts.refine, prompts.text_qa_decide, prompts.refine_decide):
         text = template.format(query_str="<question>")
         starts.add(text[: text.index("<question>")])
     assert len(starts) == 1
@@ -55,7 +55,7 @@ def test_the_calls_of_a_question_start_alike_so_that_a_server_can_cache_their_be
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_passages_stand_inside_one_fence(language: str) -> None:
     prompts = default_prompts(language)
-    passages = ("text_qa", "opening", "refine", "summary", "text_qa_decide", "refine_decide")
+    passages = ("text_qa", "single_qa", "refine", "summary", "text_qa_decide", "refine_decide")
     for name in passages:
         text = getattr(prompts, name).format(context_str="<passages>", context_msg="<passages>")
         assert f"\n{FENCE}\n<passages>\n{FENCE}\n" in text
@@ -69,7 +69,7 @@ def test_the_model_is_told_the_phrase_for_not_knowing_and_that_passages_are_data
     asked = "number of its passage" if language == "en" else "资料的编号"
     assert all(asked in template.format() for template in (prompts.text_qa, prompts.summary))
     # A small model that is asked for numbers at every single passage writes nothing else, or refuses.
-    assert not any(asked in template.format() for template in (prompts.opening, prompts.refine))
+    assert not any(asked in template.format() for template in (prompts.single_qa, prompts.refine))
     assert all(("data" if language == "en" else "数据") in system for system in systems)
 
 

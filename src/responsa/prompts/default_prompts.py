@@ -28,7 +28,7 @@ class DefaultPrompts:
     Args:
         language: Which it is.
         text_qa: Variables `query_str`, `context_str`.
-        opening: As `text_qa`, for the first of many passages that are each asked of alone.
+        single_qa: As `text_qa`, where each of many passages is asked of alone.
         refine: Variables `query_str`, `existing_answer`, `context_msg`.
         text_qa_decide: As `text_qa`, asking for a decision as an object.
         refine_decide: As `refine`, asking for a decision as an object.
@@ -43,7 +43,7 @@ class DefaultPrompts:
 
     language: Language
     text_qa: BasePromptTemplate
-    opening: BasePromptTemplate
+    single_qa: BasePromptTemplate
     refine: BasePromptTemplate
     text_qa_decide: BasePromptTemplate
     refine_decide: BasePromptTemplate
@@ -91,7 +91,7 @@ def default_prompts(language: Language) -> DefaultPrompts:
     return DefaultPrompts(
         language=language,
         text_qa=chat(texts.QA_USER, texts.QA_SYSTEM),
-        opening=chat(texts.OPENING_USER),
+        single_qa=chat(texts.SINGLE_QA_USER),
         refine=chat(texts.REFINE_USER),
         text_qa_decide=chat(texts.QA_DECIDE_USER),
         refine_decide=chat(texts.REFINE_DECIDE_USER),

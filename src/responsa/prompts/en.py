@@ -24,7 +24,7 @@ STEP_SYSTEM: Final = f"You answer questions from numbered passages. {_DATA}"
 PASSAGES: Final = 'Passages:\n"""\n{context_str}\n"""\n\n'
 QUESTION: Final = "Question: {query_str}\n\n"
 QA_USER: Final = PASSAGES + "{query_str}"
-OPENING_USER: Final = QUESTION + PASSAGES + "Now answer the question from the passages, in one or two sentences:"
+SINGLE_QA_USER: Final = QUESTION + PASSAGES + "Now answer the question from the passages, in one or two sentences:"
 SO_FAR: Final = 'Answer so far:\n{existing_answer}\n\nFurther passages:\n"""\n{context_msg}\n"""\n\n'
 REFINE_USER: Final = (
     QUESTION

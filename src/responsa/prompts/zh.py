@@ -20,7 +20,7 @@ STEP_SYSTEM: Final = f"你根据编号的资料回答问题。{_DATA}"
 PASSAGES: Final = '资料：\n"""\n{context_str}\n"""\n\n'
 QUESTION: Final = "问题：{query_str}\n\n"
 QA_USER: Final = PASSAGES + "{query_str}"
-OPENING_USER: Final = QUESTION + PASSAGES + "现在根据资料用一两句话回答这个问题："
+SINGLE_QA_USER: Final = QUESTION + PASSAGES + "现在根据资料用一两句话回答这个问题："
 SO_FAR: Final = '目前的回答：\n{existing_answer}\n\n更多资料：\n"""\n{context_msg}\n"""\n\n'
 REFINE_USER: Final = (
     QUESTION + SO_FAR + "用更多资料改进目前的回答；如果没有新的内容，就照抄目前的回答。用一两句话，只写回答："

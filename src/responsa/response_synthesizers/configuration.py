@@ -40,6 +40,7 @@ class SynthesizerConfiguration(PromptMixin):
 
     mode: ClassVar[str] = "custom"
     needs_llm: ClassVar[bool] = True
+    packs_together: ClassVar[bool] = True
     accepts: ClassVar[frozenset[str]] = ALL_OPTIONS
 
     def __init__(self, llm: LLM | None = None, **options: Unpack[SynthesizerOptions]) -> None:
@@ -161,6 +162,8 @@ class SynthesizerConfiguration(PromptMixin):
         return for_messages or self._prompts[name]
 
     def _default_template(self, name: str, prompts: DefaultPrompts) -> BasePromptTemplate:
+        if name == "text_qa_template" and not self.packs_together:
+            return prompts.single_qa
         default: BasePromptTemplate = getattr(prompts, name.removesuffix("_template"))
         return default
 

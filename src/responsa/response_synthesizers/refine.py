@@ -232,8 +232,6 @@ class Refine(BaseSynthesizer):
     def _default_template(self, name: str, prompts: DefaultPrompts) -> BasePromptTemplate:
         if isinstance(self._structure_of(refines=name == "refine_template"), DecisionStructure):
             return prompts.refine_decide if name == "refine_template" else prompts.text_qa_decide
-        if name == "text_qa_template" and not self.packs_together:
-            return prompts.opening
         return super()._default_template(name, prompts)
 
 
