@@ -9,7 +9,6 @@ import queue
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import weakref
@@ -31,6 +30,7 @@ from ..schema.errors import (
 )
 from .cores import default_threads
 from .hub import HubFile
+from .server_log import ServerLog
 
 POOLINGS: Final = ("mean", "cls", "last", "rank")
 START_SECONDS: Final = 300.0
@@ -38,7 +38,6 @@ DOWNLOAD_SECONDS: Final = 3600.0
 GRACE_SECONDS: Final = 5.0
 LOOK_SECONDS: Final = 1.0
 PAUSE_SECONDS: Final = 0.05
-LOG_TAIL_BYTES: Final = 16_384
 
 
 class LlamaServer:
@@ -112,7 +111,7 @@ class LlamaServer:
         }
         self._url: str | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._kept_log: Path | None = None
+        self._log: ServerLog | None = None
         self._release: weakref.finalize[..., Self] | None = None
 
     @property
@@ -129,7 +128,7 @@ class LlamaServer:
 
     def log(self) -> str:
         """Return the end of the server's log."""
-        return "" if self._kept_log is None else _tail(self._kept_log)
+        return "" if self._log is None else self._log.tail()
 
     def start(self) -> Self:
         """Start the server and wait until its model is loaded.
@@ -143,17 +142,13 @@ class LlamaServer:
             return self
         program = self._program_to_run()
         deadline = time.monotonic() + self._start_timeout
-        log, self._kept_log = _open_log(self._log_path)
-        with log:
-            process = subprocess.Popen(  # noqa: S603 - our own program, run by this interpreter
-                [sys.executable, "-m", f"{__package__}.server_process"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-            )
-        self._process = process
-        self._release = weakref.finalize(self, _end, process, self._kept_log if self._log_path is None else None)
+        log = self._log = ServerLog(self._log_path)
+        try:
+            process = self._process = _run_process(log)
+        except BaseException:
+            log.remove()
+            raise
+        self._release = weakref.finalize(self, _end, process, log)
         try:
             self._send_settings(process, program)
             self._url = self._address(process, deadline) + "/v1"
@@ -167,7 +162,7 @@ class LlamaServer:
         """End the server and free what it holds."""
         if self._release is not None:
             self._release()
-        self._process = self._url = self._kept_log = self._release = None
+        self._process = self._url = self._log = self._release = None
 
     def wait(self) -> int:
         """Wait until the server's process ends, and return its exit code."""
@@ -262,9 +257,7 @@ class LlamaServer:
             code = process.wait(GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             return LocalServerFailed("it gave no address")
-        faults = [line for line in self.log().splitlines() if " E " in line]
-        lines = faults or [line for line in self.log().splitlines() if line.strip()][-1:]
-        reason = " / ".join(" ".join(line.partition(" E ")[2].split() or line.split()) for line in lines[-3:])
+        reason = "" if self._log is None else self._log.last_errors()
         if code < 0:
             reason = f"its process was ended by signal {-code}. {reason}"
         if self.hub_file is not None:
@@ -274,27 +267,19 @@ class LlamaServer:
         return LocalServerFailed(reason or f"its process ended with exit code {code}")
 
 
-def _open_log(path: Path | None) -> tuple[Any, Path]:
-    if path is not None:
-        try:
-            return path.open("ab"), path
-        except OSError as error:
-            raise LocalServerFailed(f"{path}: {error.strerror}") from error
-    handle, name = tempfile.mkstemp(prefix="responsa-llama-server-", suffix=".log")
-    return os.fdopen(handle, "ab"), Path(name)
+def _run_process(log: ServerLog) -> subprocess.Popen[bytes]:
+    with log.open() as file:
+        return subprocess.Popen(  # noqa: S603 - our own program, run by this interpreter
+            [sys.executable, "-m", f"{__package__}.server_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=file,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        )
 
 
-def _tail(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - LOG_TAIL_BYTES))
-            return file.read().decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def _end(process: subprocess.Popen[bytes], log: Path | None) -> None:
-    """End a server's process: ask, then insist; remove its log if it was ours."""
+def _end(process: subprocess.Popen[bytes], log: ServerLog) -> None:
+    """End a server's process: ask, then insist."""
     if process.stdin is not None:
         with contextlib.suppress(OSError):  # it has ended already
             process.stdin.close()
@@ -305,8 +290,7 @@ def _end(process: subprocess.Popen[bytes], log: Path | None) -> None:
             process.wait()
     if process.stdout is not None:
         process.stdout.close()
-    if log is not None:
-        log.unlink(missing_ok=True)
+    log.remove()
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:
