@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from responsa.http.chunked import ChunkReader, NotChunked
+from responsa.http.chunked import ChunkedDecoder, NotChunked
 
 BODIES = st.lists(
     st.binary(min_size=1, max_size=40) | st.sampled_from([b"\r\n", b"0\r\n\r\n", b"a" * 5000]), max_size=6
@@ -29,7 +29,7 @@ def test_the_content_is_the_same_wherever_the_bytes_are_cut(
 ) -> None:
     data = chunked(parts, extension, trailer) + after
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    reader = ChunkReader()
+    reader = ChunkedDecoder()
     found, end = b"", 0
     for start, end in pairwise(places):
         found += reader.feed(data[start:end])
@@ -41,7 +41,7 @@ def test_the_content_is_the_same_wherever_the_bytes_are_cut(
 
 
 def test_each_byte_alone_gives_the_same() -> None:
-    reader = ChunkReader()
+    reader = ChunkedDecoder()
     found = [reader.feed(bytes([byte])) for byte in chunked([b"data: a\n\n", b"data: b\n\n"])]
     assert b"".join(found) == b"data: a\n\ndata: b\n\n"
     assert reader.done
@@ -65,7 +65,7 @@ def test_each_byte_alone_gives_the_same() -> None:
 )
 def test_what_is_no_chunk_is_refused(data: bytes) -> None:
     with pytest.raises(NotChunked):
-        ChunkReader().feed(data)
+        ChunkedDecoder().feed(data)
 
 
 @given(parts=BODIES)
@@ -77,4 +77,4 @@ def test_it_reads_what_the_http_library_reads(parts: list[bytes]) -> None:
     found = b""
     while isinstance(event := connection.next_event(), h11.Response | h11.Data):
         found += event.data if isinstance(event, h11.Data) else b""
-    assert ChunkReader().feed(chunked(parts)) == found
+    assert ChunkedDecoder().feed(chunked(parts)) == found

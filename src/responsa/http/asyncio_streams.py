@@ -19,7 +19,7 @@ from typing import Any, Final
 import httpcore2
 import httpx2
 
-from .chunked import ChunkReader, NotChunked
+from .chunked import ChunkedDecoder, NotChunked
 
 _HEAD_END: Final = b"\r\n\r\n"
 _LAST_CHUNK: Final = b"0\r\n\r\n"
@@ -223,7 +223,7 @@ class AsyncioStream(httpcore2.AsyncNetworkStream):
         Raises:
             httpx2.HTTPError: The connection broke, was silent, or sent something else than chunks.
         """
-        reader = ChunkReader()
+        reader = ChunkedDecoder()
         take = self._arrivals.take
         while not reader.done:
             try:

@@ -23,7 +23,7 @@ def _one_chunk(data: bytes) -> bytes:
     return data[len(size) + 2 : -2] if len(data) == len(size) + 4 + int(size, 16) else b""
 
 
-class ChunkReader:
+class ChunkedDecoder:
     """Takes a body's bytes as they come and gives what the chunks hold."""
 
     def __init__(self) -> None:
