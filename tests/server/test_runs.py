@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from responsa.server.runs import Run
+from responsa.server.runs.run import Run
 
 
 class Writer:

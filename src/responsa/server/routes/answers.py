@@ -14,7 +14,7 @@ from ..answering.writer import AnswerWriter
 from ..errors import language_of
 from ..models.replies import AnswerReply, StoppedReply
 from ..models.requests import AnswerRequest
-from ..runs.replies import EventStream, WholeAnswer
+from ..runs.replies import EventStream, reply_of
 from ..security.bearer import Reader
 from ..service import service_of
 from .documented import EVENT_STREAM, failures
@@ -41,9 +41,7 @@ async def answer(body: AnswerRequest, request: Request, caller: Reader) -> Respo
         language=language,
         asks_model=turn.synthesizer.needs_llm,
     )
-    if body.stream:
-        return EventStream(run, heartbeat=service.settings.heartbeat_seconds)
-    return WholeAnswer(run)
+    return reply_of(run, stream=body.stream, heartbeat=service.settings.heartbeat_seconds)
 
 
 @router.get(

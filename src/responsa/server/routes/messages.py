@@ -14,7 +14,7 @@ from ..answering.asking import turn_of
 from ..errors import language_of
 from ..models.requests import AnswerRequest
 from ..models.sessions import RegenerateRequest, SessionAnswerReply
-from ..runs.replies import EventStream, WholeAnswer
+from ..runs.replies import reply_of
 from ..security.bearer import Caller, Reader
 from ..service import service_of
 from ..sessions.changes import edited, reopened
@@ -102,4 +102,4 @@ async def _answered(
         after=memory.after(place),
     )
     place.answer_id = run.run_id
-    return EventStream(run, heartbeat=service.settings.heartbeat_seconds) if body.stream else WholeAnswer(run)
+    return reply_of(run, stream=body.stream, heartbeat=service.settings.heartbeat_seconds)

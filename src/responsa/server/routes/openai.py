@@ -14,7 +14,7 @@ from ..openai.framing import ChunkFraming
 from ..openai.naming import chosen, model_names
 from ..openai.replies import ChatCompletionReply, ModelReply, ModelsReply, OpenAIErrorReply
 from ..openai.requests import ChatCompletionRequest
-from ..runs.replies import EventStream, WholeAnswer
+from ..runs.replies import reply_of
 from ..security.bearer import Reader
 from ..service import service_of
 from .documented import failures
@@ -89,4 +89,4 @@ async def chat_completions(body: ChatCompletionRequest, request: Request, caller
         framing=ChunkFraming(language),
         grace=0,  # these clients do not come back for the rest
     )
-    return EventStream(run, heartbeat=service.settings.heartbeat_seconds) if body.stream else WholeAnswer(run)
+    return reply_of(run, stream=bool(body.stream), heartbeat=service.settings.heartbeat_seconds)

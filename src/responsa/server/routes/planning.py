@@ -12,7 +12,7 @@ from ..answering.results import plan_json
 from ..errors import language_of
 from ..models.replies import CompareReply, HitReply, PlanDetail, PlanReply
 from ..models.requests import AskRequest, CompareRequest
-from ..runs.replies import EventStream, WholeAnswer
+from ..runs.replies import reply_of
 from ..security.bearer import Reader
 from ..service import service_of
 from .documented import EVENT_STREAM, failures
@@ -52,4 +52,4 @@ async def compare(body: CompareRequest, request: Request, caller: Reader) -> Res
         language=language,
         asks_model=any(turn.synthesizer.needs_llm for turn in comparison.turns),
     )
-    return EventStream(run, heartbeat=service.settings.heartbeat_seconds) if body.stream else WholeAnswer(run)
+    return reply_of(run, stream=body.stream, heartbeat=service.settings.heartbeat_seconds)

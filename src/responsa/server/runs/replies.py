@@ -17,6 +17,17 @@ _STREAM_HEADERS = {
 }
 
 
+def reply_of(run: Run, *, stream: bool, heartbeat: float) -> Response:
+    """Return a run as the reply to the request that began it.
+
+    Args:
+        run: The run.
+        stream: Whether as its events, else as its result.
+        heartbeat: The longest silence of a stream, in seconds.
+    """
+    return EventStream(run, heartbeat=heartbeat) if stream else WholeAnswer(run)
+
+
 class EventStream(Response):
     """The events of a run as they come; the connection's end leaves the run alone.
 
