@@ -89,6 +89,9 @@ HOSTILE = {
     "blank": ("blank.md", b" \n\t ", "empty"),
     "picture": ("manual.pdf", b"\x89PNG\r\n\x1a\n" + b"\0" * 100, "binary"),
     "program": ("notes.txt", b"\x7fELF" + b"\0\xff" * 100, "binary"),
+    "noise": ("notes.md", bytes(range(1, 256)) * 20, "unknown_encoding"),
+    "control characters": ("notes.txt", b"\x01\x02\x03 text" * 20, "binary"),
+    "noise as lines": ("notes.jsonl", hashlib.sha512(b"noise").digest() * 20, "unknown_encoding"),
     "archive": ("notes.docx", zipped(notes=b"text"), "binary"),
     "sheet": ("sheet.docx", zipped(xl__workbook=b"<x/>"), "unsupported"),
     "encrypted": (

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from responsa.retrieval.readers.detection import FileKind, detect, unpacked
+from responsa.retrieval.readers.encodings import decode
 from responsa.retrieval.readers.files import read_bytes
 from responsa.retrieval.readers.parts import SourceFile
 from responsa.retrieval.readers.pdf import check_pdf
@@ -22,6 +23,7 @@ from responsa.schema.errors import ReadingFailed
 from responsa.schema.identity import fingerprint
 
 MOST_MEMORY: Final = 4_000_000_000  # bytes
+_PLAIN: Final = frozenset([FileKind.TEXT, FileKind.MARKDOWN, FileKind.KNOWLEDGE])
 
 
 def main() -> None:
@@ -54,6 +56,8 @@ def _answer(request: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> 
             kind = detect(source)
             if kind is FileKind.PDF:  # whether it is locked, no other than its reader knows
                 check_pdf(source)
+            elif kind in _PLAIN:  # what is no text has no sign of its own
+                decode(source)
             send({"kind": kind.value})
             return
         made = documents_of(
