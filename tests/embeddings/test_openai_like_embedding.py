@@ -210,6 +210,12 @@ def test_requests_at_a_time_are_bounded(faults: FaultServer, make: Any, is_async
         {"data": [{"index": 0, "embedding": "!!!"}]},
         {"data": [{"index": 0, "embedding": "AAA="}]},
         {"data": [{"index": 0, "embedding": 5}]},
+        {"data": [{"index": 0, "embedding": {"1": 2}}]},
+        {"data": [{"index": 0, "embedding": ["1.5"]}]},
+        {"data": [{"index": 0, "embedding": [True]}]},
+        {"data": [{"index": 0, "embedding": [10**400]}]},
+        {"data": [{"index": 0, "embedding": [1e308]}]},
+        {"data": [{"index": 0, "embedding": [1e308, 1e308]}]},
     ],
 )
 def test_a_reply_that_holds_no_vector_is_refused(faults: FaultServer, make: Any, side: Side, body: Any) -> None:
@@ -230,6 +236,29 @@ def test_vectors_that_do_not_belong_together_are_refused(faults: FaultServer, ma
     faults.on(ROUTE, reply({"data": data}))
     with pytest.raises(BadResponse):
         make(max_retries=0).get_text_embedding_batch(["a", "b"])
+
+
+@both
+def test_vectors_of_different_lengths_in_different_batches_are_refused(
+    faults: FaultServer, make: Any, side: Side
+) -> None:
+    faults.on(ROUTE, *(reply({"data": [{"index": 0, "embedding": vector}]}) for vector in ([1.0], [1.0, 2.0])))
+    with pytest.raises(BadResponse):
+        side(make(max_retries=0, embed_batch_size=1), "get_text_embedding_batch", ["a", "b"])
+
+
+def test_an_index_without_end_is_shown_by_its_beginning(faults: FaultServer, make: Any) -> None:
+    faults.on(ROUTE, reply({"data": [{"index": "x" * 100_000, "embedding": [1.0]}]}))
+    with pytest.raises(BadResponse) as caught:
+        make(max_retries=0).get_text_embedding("a")
+    assert len(str(caught.value)) < 500
+
+
+@both
+def test_an_error_in_place_of_vectors_is_told(faults: FaultServer, make: Any, side: Side) -> None:
+    faults.on(ROUTE, reply({"error": {"message": "out of memory", "code": 500}}))
+    with pytest.raises(RequestRefused, match="out of memory"):
+        side(make(max_retries=0), "get_text_embedding", "a")
 
 
 @both

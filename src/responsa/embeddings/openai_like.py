@@ -13,7 +13,7 @@ from ..http.window_messages import is_input_too_large
 from ..schema.errors import ContextWindowExceeded, InputTooLong, InvalidOption, RequestRefused, ServerError
 from ..schema.excerpts import excerpt
 from .base import BaseEmbedding
-from .vectors import read_vectors
+from .vectors import check_lengths, read_vectors
 
 EXCERPT_CHARACTERS = 80
 
@@ -117,6 +117,7 @@ class OpenAILikeEmbedding(BaseEmbedding):
                 vectors += yield from self._halved(start, batch, fields, result)
             else:
                 raise result
+        check_lengths(vectors, self._client.url("/embeddings"))
         return vectors
 
     def _halved(
