@@ -52,6 +52,7 @@ def test_nothing_to_score_asks_nothing(faults: FaultServer, is_async: bool) -> N
         {"results": [{"index": 0, "relevance_score": 1}, {"index": 7, "relevance_score": 1}]},
         {"results": [{"index": 0, "relevance_score": "1"}, {"index": 1, "relevance_score": 1}]},
         {"results": [{"index": 0, "relevance_score": float("inf")}, {"index": 1, "relevance_score": 1}]},
+        {"results": [{"index": 0, "relevance_score": 10**400}, {"index": 1, "relevance_score": 1}]},
         {"results": [1, 2]},
     ],
 )

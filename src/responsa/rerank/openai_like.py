@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..http.client import HTTPClient
 from ..http.messages import Exchange, Reply
 from ..http.missing_v1 import with_v1_hint
 from ..http.timeouts import Timeout
 from ..schema.errors import BadResponse
+
+# Beyond it scores are of no scale, and may be too large to calculate with.
+_LARGEST: Final = 1e30
 
 
 class OpenAILikeRerank:
@@ -81,7 +83,7 @@ def _scores(reply: Reply, expected: int) -> list[float]:
     scores: dict[int, float] = {}
     for entry in results if isinstance(results, list) else ():
         index, score = (entry.get("index"), entry.get("relevance_score")) if isinstance(entry, dict) else (None, None)
-        if not isinstance(index, int) or not isinstance(score, int | float) or not math.isfinite(score):
+        if not isinstance(index, int) or not isinstance(score, int | float) or not abs(score) <= _LARGEST:
             raise BadResponse(reply.url, f"a result that is no score: {str(entry)[:100]}")
         scores[index] = float(score)
     if sorted(scores) != list(range(expected)):
