@@ -103,6 +103,19 @@ def test_each_reply_becomes_its_error(status: int, body: Any, kind: type[ServerE
     assert found.render("zh") != found.render("en")
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"message": f"maximum context length is {'9' * 1500} tokens"},
+        {"code": "context_length_exceeded", "message": "", "n_ctx": 10**400, "n_prompt_tokens": -1},
+    ],
+)
+def test_a_window_that_is_no_number_to_calculate_with_is_unknown(error: dict[str, Any]) -> None:
+    found = failure(400, {"error": error})
+    assert isinstance(found, ContextWindowExceeded)
+    assert (found.n_prompt_tokens, found.n_ctx) == (None, None)
+
+
 def test_the_models_name_is_read_from_the_message() -> None:
     found = failure(404, {"error": {"message": "The model `qwen` does not exist."}})
     assert isinstance(found, ModelNotFound)
@@ -114,8 +127,9 @@ def test_an_embedding_server_that_refuses_a_long_text_is_not_asked_again() -> No
     assert not failure_of_reply(URL, 500, {}, body).retryable
 
 
-def test_a_long_message_is_cut() -> None:
-    found = failure(400, {"error": {"message": "x" * 100_000}})
+@pytest.mark.parametrize("error", [{"message": "x" * 100_000}, "x" * 100_000])
+def test_a_long_message_is_cut(error: Any) -> None:
+    found = failure(400, {"error": error})
     assert isinstance(found, RequestRefused)
     assert len(found.message) <= 2000
 

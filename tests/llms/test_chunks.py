@@ -130,9 +130,23 @@ def test_times_that_are_none_are_left_out(figure: Any) -> None:
     assert (timings.server_prompt, timings.server_predicted) == (None, None)
 
 
-@pytest.mark.parametrize("usage", [None, [], {"prompt_tokens": "x", "completion_tokens": -1}, {"prompt_tokens": True}])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        [],
+        {"prompt_tokens": "x", "completion_tokens": -1},
+        {"prompt_tokens": True},
+        {"prompt_tokens": 10**400, "prompt_tokens_details": {"cached_tokens": 10**400}},
+    ],
+)
 def test_a_usage_that_makes_no_sense_is_none(usage: Any) -> None:
     assert finish_of(items_of(delta("a", reason="stop"), {"choices": [], "usage": usage})).usage == Usage()
+
+
+def test_a_time_that_nothing_can_be_divided_by_is_none_at_all() -> None:
+    end = {**delta(reason="stop"), "timings": {"prompt_ms": 5e-324}}
+    assert finish_of(items_of(delta("a"), end)).timings.server_prompt == 0
 
 
 @pytest.mark.parametrize(

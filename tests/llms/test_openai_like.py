@@ -173,6 +173,8 @@ def test_many_tasks_at_once_ask_the_server_once(server: FaultServer, make: Any) 
         ({MODELS: {"data": []}}, 4096, 1),
         ({MODELS: {"data": "nonsense"}}, 4096, 1),
         ({MODELS: {"data": [{"id": "qwen", "meta": {"n_ctx": "many"}}]}, "GET /props": [1]}, 4096, 1),
+        ({MODELS: {"data": [{"id": "qwen", "max_model_len": 10**400}]}}, 4096, 1),
+        ({"GET /props": {"total_slots": 10**400, "default_generation_settings": {"n_ctx": 10**400}}}, 2048, 1),
     ],
 )
 def test_the_window_and_the_slots_are_what_the_server_says(
@@ -217,6 +219,16 @@ def test_a_served_model_is_known_by_its_id_and_aliases(
     server: FaultServer, make: Any, side: Both, name: str | None
 ) -> None:
     assert side.metadata(make(server, model=name)).model_name == (name or "qwen")
+
+
+def test_of_ids_without_end_only_the_first_are_named(faults: FaultServer, make: Any) -> None:
+    entries = [{"id": "x" * 1_000_000}, *({"id": f"m{number}"} for number in range(100_000))]
+    faults.on(MODELS, reply({"data": entries}))
+    with pytest.raises(ModelNotFound) as caught:
+        _ = make(faults, model="gpt").metadata
+    assert caught.value.served[:2] == ("m0", "m1")
+    assert len(str(caught.value)) < 10_000
+    assert make(faults, model="m99999").metadata.model_name == "m99999"
 
 
 def test_a_model_listed_with_its_tag_is_found_without_it(faults: FaultServer, make: Any) -> None:

@@ -22,6 +22,8 @@ from ..schema.errors import (
 from .messages import excerpt_of
 from .window_messages import is_input_too_large, window_overrun
 
+# Messages are searched for what they mean, which takes longer than in proportion to their length, in characters.
+_LONGEST_MESSAGE: Final = 2000
 RETRIED_STATUSES: Final = frozenset({408, 409, 429, 500, 502, 503, 504})
 
 
@@ -59,13 +61,17 @@ def error_fields(value: Any) -> tuple[dict[str, Any], str]:
         return {}, str(value)[:500]
     inner = value.get("error", value)
     if isinstance(inner, str):
-        return value, inner
+        return value, _in_one_line(inner)
     if not isinstance(inner, dict):
         inner = value
     text = inner.get("message", inner.get("detail", inner.get("error", "")))
     if not isinstance(text, str):
         text = json.dumps(text, ensure_ascii=False, default=str)
-    return inner, " ".join(text.split())[:2000]
+    return inner, _in_one_line(text)
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text[:_LONGEST_MESSAGE].split())
 
 
 def failure_of_reply(url: str, status: int, headers: Mapping[str, str], body: bytes) -> Failure:

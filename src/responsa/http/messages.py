@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from ..schema.errors import BadResponse, ServerError
 from ..schema.excerpts import excerpt
+
+LARGEST_COUNT: Final = 10**12
+"""The largest number taken from a server: what is larger counts nothing, and may be no number to calculate with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from .messages import LARGEST_COUNT
+
 # Each pattern names the window (n_ctx) and, where the server tells it, the prompt's tokens (n_prompt).
 _PATTERNS: Final[tuple[re.Pattern[str], ...]] = tuple(
     re.compile(pattern.replace(">N)", r">\d[\d,]*)"), re.IGNORECASE | re.DOTALL)
@@ -39,12 +41,16 @@ _INPUT_TOO_LARGE: Final = re.compile(
 
 
 def _number(text: str | None) -> int | None:
-    return int(text.replace(",", "")) if text else None
+    return _count(int(text.replace(",", ""))) if text else None
 
 
 def _field(error: Mapping[str, Any], name: str) -> int | None:
-    value = error.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return _count(error.get(name))
+
+
+def _count(value: Any) -> int | None:
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and 0 <= value <= LARGEST_COUNT else None
 
 
 def window_overrun(error: Mapping[str, Any], message: str) -> tuple[int | None, int | None] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..http.failures import error_fields, failure_of_error, status_of_error
-from ..http.messages import excerpt_of
+from ..http.messages import LARGEST_COUNT, excerpt_of
 from ..http.sse import DONE
 from ..schema.completions import Delta, Finish, StreamItem, Timings, Usage
 from ..schema.errors import BadResponse, ServerError, StreamInterrupted
@@ -18,8 +18,6 @@ from .reasoning import CLOSING_TAG, OPENING_TAG, ReasoningSplitter
 # A token has a few characters; a server that writes so many for each it was allowed does not mean to end.
 CHARACTERS_A_TOKEN: Final = 100
 LONGEST_ANSWER: Final = 16_000_000
-# A figure beyond this, in tokens or milliseconds, is none.
-_MOST: Final = 10**12
 _END = "the connection ended before the answer did"
 
 
@@ -212,10 +210,11 @@ class ChunkReader:
 
 
 def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST else None
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and 0 <= value <= LARGEST_COUNT else None
 
 
 def _seconds(milliseconds: Any) -> float | None:
-    if isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool) and 0 <= milliseconds <= _MOST:
-        return float(milliseconds) / 1000
-    return None
+    is_number = isinstance(milliseconds, int | float) and not isinstance(milliseconds, bool)
+    # Rounded: what is divided by a time far below a nanosecond may be too large for a number.
+    return round(milliseconds / 1000, 9) if is_number and 0 <= milliseconds <= LARGEST_COUNT else None

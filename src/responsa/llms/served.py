@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from ..http.client import HTTPClient
-from ..http.messages import Reply, Request
+from ..http.messages import LARGEST_COUNT, Reply, Request
 from ..http.missing_v1 import ASK_SECONDS, raise_if_v1_is_missing
 from ..schema.errors import AuthenticationFailed, BadResponse, ModelNotFound, RequestRefused
 from .reasoning import OPENING_TAG
@@ -17,6 +17,9 @@ _SWITCH: Final = "enable_thinking"
 _REASONING_SIGNS: Final = (OPENING_TAG, _SWITCH, "reasoning_effort")
 # What a server answers that has no such endpoint, or keeps it closed.
 _NO_ENDPOINT: Final = (RequestRefused, ModelNotFound, AuthenticationFailed, BadResponse)
+# Ids are shown to people: so many are kept, and none that is longer, in characters.
+_MOST_IDS: Final = 100
+_LONGEST_ID: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Served:
 
     Args:
         model: The served model's id.
-        ids: Every served id and alias.
+        ids: The served ids and aliases, the first of them where there are very many.
         n_ctx: Tokens one slot has for prompt and answer.
         slots: Requests worked on at a time.
         is_llama_server: Whether it has llama-server's own endpoints.
@@ -64,7 +67,7 @@ def ask_server(
         ModelNotFound: The server lists its models and `model` is none of them.
     """
     entries = yield from _models(client, max_retries)
-    ids = tuple(dict.fromkeys(name for entry in entries for name in _names(entry)))
+    ids = tuple(dict.fromkeys(name for entry in entries for name in _names(entry)))[:_MOST_IDS]
     entry = _chosen(entries, model)
     if model and ids and entry is None:
         raise ModelNotFound(client.url("/models"), model, ids)
@@ -83,8 +86,7 @@ def ask_server(
         slots = slots or (len(found) or None)
     is_llama_server = bool(props) or entry.get("owned_by") == "llamacpp"
     is_vllm = longest is not None and not is_llama_server
-    name = entry.get("id")
-    served = name if isinstance(name, str) else model
+    served = next(iter(_names(entry)), model)
     opens = False
     if template_fields is not None and (is_llama_server or is_vllm):
         body = {"model": model or served, "messages": [{"role": "user", "content": "?"}], **template_fields}
@@ -148,7 +150,7 @@ def _opens_reasoning(
 def _names(entry: dict[str, Any]) -> list[str]:
     aliases = entry.get("aliases")
     names = [entry.get("id"), *(aliases if isinstance(aliases, list) else [])]
-    return [name for name in names if isinstance(name, str)]
+    return [name for name in names if isinstance(name, str) and len(name) <= _LONGEST_ID]
 
 
 def _chosen(entries: list[dict[str, Any]], model: str | None) -> dict[str, Any] | None:
@@ -159,4 +161,5 @@ def _chosen(entries: list[dict[str, Any]], model: str | None) -> dict[str, Any] 
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and 0 < value <= LARGEST_COUNT else None
