@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 
+import pytest
 from hypothesis import example, given
 from tests.grounding.answers import (
     SOURCES,
@@ -16,9 +17,12 @@ from tests.grounding.answers import (
     streamed,
 )
 
-from responsa.grounding import acited, cited
+from responsa.grounding import acited, cited, citing
+from responsa.schema.calls import LLMCall
 from responsa.schema.events import CitationFound, Event, SourcesFound, StepFinished, StepStarted, TextDelta
 from responsa.schema.nodes import NodeWithScore, TextNode
+from responsa.schema.spans import Span
+from responsa.tokens.sentences import sentences_from
 
 
 @given(answers_in_pieces())
@@ -28,6 +32,57 @@ from responsa.schema.nodes import NodeWithScore, TextNode
 @example(["I don't know", ".", " Each value has an owner."])
 def test_streamed_citations_are_those_of_the_whole_answer(pieces: list[str]) -> None:
     assert found(streamed(pieces)) == list(citations_of("".join(pieces)))
+
+
+LONG = {
+    "sentences": "There can only be one owner at a time. [1] " * 200,
+    "no end": "v1.5 " * 2000,
+    "stops": "." * 8000,
+    "lines": "One owner" + "\n" * 8000,
+    "code": "```\n" + "There can only be one owner at a time.\n" * 200,
+    "markers": "So it is" + "[1]" * 2000 + ". Then.",
+    "open marker": "So it is. [" + "1, " * 3000,
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_a_long_answer_is_read_in_proportion_to_its_length(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def counted(whole: str, start: int = 0, *place: int) -> Iterator[tuple[int, int, int]]:
+        read.append(len(whole) - start)
+        return sentences_from(whole, start, *place)
+
+    monkeypatch.setattr(citing, "sentences_from", counted)
+    told = found(streamed(list(text)))
+    assert sum(read) < 120 * len(text)
+    assert told == list(citations_of(text))
+
+
+def test_other_tasks_have_their_turn_while_many_passages_are_read() -> None:
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def read() -> list[int]:
+        sources = [NodeWithScore(TextNode("It has an owner. " * 100, id_=f"m{n}")) for n in range(20)]
+        spans = tuple(Span(n, f"m{n - 1}", 0, 1700, whole=True) for n in range(1, 21))
+
+        async def events() -> AsyncIterator[Event]:
+            yield SourcesFound(tuple(sources))
+            for event in events_of(["It has an owner. And that is all of it."], LLMCall("answer", (), spans=spans)):
+                yield event
+
+        other = asyncio.create_task(count())
+        passed = [turns async for _ in acited(events())]
+        other.cancel()
+        return passed
+
+    assert max(asyncio.run(read())) >= 20 * 100 // 16
 
 
 @given(answers_in_pieces())

@@ -11,6 +11,7 @@ from tests.packing.texts import TEXTS
 from responsa.grounding import THRESHOLD, SupportIndex
 from responsa.packing.passages import Passage, passages_of
 from responsa.tokens.sentences import split_sentences
+from responsa.tokens.words import content_words
 
 INDEX = SupportIndex(passages_of(SOURCES))
 
@@ -86,3 +87,22 @@ def test_a_sentence_copied_from_a_passage_is_supported_in_full(sentence: str) ->
     support = INDEX.best(sentence)
     assert support is not None
     assert support.score == 1.0
+
+
+def test_passages_added_later_are_read_once_and_count_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    passages = passages_of(SOURCES)
+    sentence = "There can only be one owner at a time, as Mozilla says."
+    expected = SupportIndex(passages).best(sentence)
+    index = SupportIndex(passages[:1])
+    assert index.best(sentence) is not None
+    cut: list[str] = []
+
+    def noted(text: str) -> list[str]:
+        cut.append(text)
+        return content_words(text)
+
+    monkeypatch.setattr("responsa.grounding.support.content_words", noted)
+    for passage in passages[1:]:
+        assert list(index.adding(passage)) == [None]
+    assert "".join(cut) == "".join(passage.text for passage in passages[1:])
+    assert index.best(sentence) == expected

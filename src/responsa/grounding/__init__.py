@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from responsa.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from .citing import THRESHOLD, acited, cite, cited
+    from .citing import THRESHOLD, cite
     from .markers import Marker, find_markers, unknown_numbers, without_markers
+    from .streamed import acited, cited
     from .support import Support, SupportIndex
 
 __all__ = [
@@ -32,9 +33,9 @@ if not TYPE_CHECKING:
             "Marker": ".markers",
             "Support": ".support",
             "SupportIndex": ".support",
-            "acited": ".citing",
+            "acited": ".streamed",
             "cite": ".citing",
-            "cited": ".citing",
+            "cited": ".streamed",
             "find_markers": ".markers",
             "unknown_numbers": ".markers",
             "without_markers": ".markers",

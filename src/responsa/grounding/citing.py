@@ -7,21 +7,20 @@ supporting passage above a threshold, marked as attached by the engine: small mo
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
-from contextlib import aclosing, closing
-from dataclasses import replace
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from responsa.packing.passages import Passage, passages_of
+from responsa.packing.passages import Passage
 from responsa.prompts import refuses
 from responsa.schema.calls import LLMCall
 from responsa.schema.citations import Citation, Origin
-from responsa.schema.events import CitationFound, Event, SourcesFound, StepFinished, StepStarted, TextDelta
 from responsa.schema.response import Response
 from responsa.tokens.marks import COMMAS_AND_DASHES, OPENING
-from responsa.tokens.sentences import split_sentences
+from responsa.tokens.sentences import sentences_from
 
-from .markers import Marker, code_blocks, find_markers, without_markers
+from .markers import Marker, find_code, markers_outside, without_markers
 from .support import Support, SupportIndex
 
 THRESHOLD: Final = 0.5
@@ -29,9 +28,8 @@ THRESHOLD: Final = 0.5
 
 # A sentence has ended for certain when this many characters follow and they do not open a marker, which may still
 # become a part of it.
-_AHEAD: Final = 8
+AHEAD: Final = 8
 _OPEN_MARKER: Final = re.compile(rf"{OPENING}[\d\s{COMMAS_AND_DASHES}]*\Z")
-_SENTENCE_ENDS: Final = frozenset(".!?。！？；…\n")
 
 
 def cite(response: Response, passages: Sequence[Passage]) -> tuple[Citation, ...]:
@@ -43,7 +41,7 @@ def cite(response: Response, passages: Sequence[Passage]) -> tuple[Citation, ...
     citer = Citer(passages)
     for record in response.trace:
         citer.show(record.call)
-    return tuple(citer.citations(response.text, 0, ended=True)[0])
+    return tuple(citation for citation in citer.citations(response.text) if citation is not None)
 
 
 def _of_items(response: Response, passages: Sequence[Passage]) -> Iterator[Citation]:
@@ -57,9 +55,25 @@ def _of_items(response: Response, passages: Sequence[Passage]) -> Iterator[Citat
         start = response.text.find(item.text, end) if item.text and item.error is None else -1
         if start >= 0:
             end = start + len(item.text)
-            for citation in citers[item.index].citations(item.text, 0, ended=True)[0]:
-                first, last = citation.sentence
-                yield replace(citation, sentence=(first + start, last + start))
+            for citation in citers[item.index].citations(item.text):
+                if citation is not None:
+                    first, last = citation.sentence
+                    yield replace(citation, sentence=(first + start, last + start))
+
+
+@dataclass(slots=True)
+class Place:
+    """How far an answer has been read: to where a sentence starts.
+
+    Args:
+        start: That, in characters.
+        line: Where the line starts that the sentence before it ends in, in characters.
+        mark: What opened the code that it stands in; empty where it stands in none.
+    """
+
+    start: int = 0
+    line: int = 0
+    mark: str = ""
 
 
 class Citer:
@@ -72,29 +86,49 @@ class Citer:
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._passages = {passage.number: passage for passage in passages}
         self._shown: dict[int, Passage] = {}
-        self._index: SupportIndex | None = None
+        self._waiting: list[Passage] = []
+        self._support = SupportIndex()
 
     def show(self, call: LLMCall) -> None:
         """Take note of the passages a call shows."""
         for span in call.spans:
             if span.number not in self._shown and span.number in self._passages:
                 self._shown[span.number] = self._passages[span.number]
-                self._index = None
+                self._waiting.append(self._passages[span.number])
 
-    def citations(self, text: str, start: int, *, ended: bool) -> tuple[list[Citation], int]:
-        """Return the citations of the whole sentences of `text` from `start` on, and where the next one starts."""
-        markers, code = find_markers(text), code_blocks(text)
-        found: list[Citation] = []
-        for first, last in split_sentences(text):
-            if not ended and (len(text) - last < _AHEAD or _OPEN_MARKER.match(text, last)):
+    def citations(self, text: str, place: Place | None = None, *, ended: bool = True) -> Iterator[Citation | None]:
+        """Yield the citations of the whole sentences of `text`, and None where long work may pause.
+
+        Args:
+            text: The answer, or what has come of it.
+            place: How far it has been read; moved on.
+            ended: Whether no more text follows.
+        """
+        while self._waiting:
+            for _ in self._support.adding(self._waiting.pop(0)):
+                yield None
+        place = place or Place()
+        began = place.start
+        code = find_code(text, place.start, place.mark)
+        blocks = deque(block for block in code if block.is_fenced)
+        markers = markers_outside(code, text, place.start)
+        marker = next(markers, None)
+        for first, last, line in sentences_from(text, place.start, place.line):
+            if not ended and (len(text) - last < AHEAD or _OPEN_MARKER.match(text, last)):
                 break
-            if first >= start:
-                start = last
-                said = last - len(text[first:last].lstrip())
-                if any(begin <= said < end for begin, end in code):
-                    continue
-                found += self._cite(text[first:last], first, [m for m in markers if first <= m.start < last])
-        return found, start
+            own: list[Marker] = []
+            while marker is not None and marker.start < last:
+                own.append(marker)
+                marker = next(markers, None)
+            said = last - len(text[first:last].lstrip())
+            while blocks and blocks[0].end <= said:
+                blocks.popleft()
+            if not blocks or said < blocks[0].start:
+                yield from self._cite(text[first:last], first, own)
+            place.start, place.line = last, line
+            yield None
+        if place.start > began:
+            place.mark = next((one.mark for one in code if one.start < place.start < one.end), "")
 
     def _cite(self, sentence: str, offset: int, markers: Sequence[Marker]) -> list[Citation]:
         if refuses(sentence):
@@ -104,7 +138,7 @@ class Citer:
         numbers = dict.fromkeys(number for marker in markers for number in marker.numbers)
         if numbers:
             return [self._written(number, bare, place) for number in numbers]
-        support = self._support().best(bare)
+        support = self._support.best(bare)
         if support is None or support.score < THRESHOLD:
             return []
         return [_supported(support, "engine", place)]
@@ -113,82 +147,13 @@ class Citer:
         passage = self._shown.get(number)
         if passage is None:
             return Citation(number, "", "model", place, known=False)
-        support = self._support().best(sentence, frozenset([number]))
+        support = self._support.best(sentence, frozenset([number]))
         if support is None:
             return Citation(number, passage.node_id, "model", place)
         return _supported(support, "model", place)
-
-    def _support(self) -> SupportIndex:
-        if self._index is None:
-            self._index = SupportIndex(list(self._shown.values()))
-        return self._index
 
 
 def _supported(support: Support, origin: Origin, place: tuple[int, int]) -> Citation:
     passage, quote = support.passage, (support.start, support.end)
     quoted = passage.text[support.start : support.end]
     return Citation(passage.number, passage.node_id, origin, place, quote, quoted, support.score)
-
-
-class _Reader:
-    """Watches a stream of events and says which citations each one completes."""
-
-    def __init__(self) -> None:
-        self._passages: Sequence[Passage] = ()
-        self._citer = Citer(())
-        self._citers: dict[int, Citer] = {}
-        self._calls: dict[int, LLMCall] = {}
-        self._texts: dict[int, str] = {}
-        self._done: dict[int, int] = {}
-
-    def after(self, event: Event) -> list[CitationFound]:
-        if isinstance(event, SourcesFound):
-            self._passages = passages_of(event.nodes)
-            self._citer = Citer(self._passages)
-        elif isinstance(event, StepStarted):
-            self._calls[event.number] = event.call
-            # An independent answer rests on its own call alone, any other on all that was shown before it too.
-            citer = self._citer if event.call.item is None else Citer(self._passages)
-            citer.show(event.call)
-            self._citers[event.number] = citer
-        elif isinstance(event, TextDelta) and event.number in self._calls:
-            self._texts[event.number] = self._texts.get(event.number, "") + event.text
-            if not _SENTENCE_ENDS.isdisjoint(self._texts[event.number][-len(event.text) - 2 * _AHEAD :]):
-                return self._found(event.number, ended=False)
-        elif isinstance(event, StepFinished) and event.number in self._texts:
-            return self._found(event.number, ended=True)
-        return []
-
-    def _found(self, number: int, *, ended: bool) -> list[CitationFound]:
-        call = self._calls[number]
-        text = self._texts[number]
-        citations, self._done[number] = self._citers[number].citations(text, self._done.get(number, 0), ended=ended)
-        return [CitationFound(citation, number, call.draft, call.item) for citation in citations]
-
-
-def cited(events: Generator[Event, None, None]) -> Generator[Event, None, None]:
-    """Pass on `events`, and after each sentence of the answer its citations."""
-    reader = _Reader()
-    with closing(events):
-        for event in events:
-            if isinstance(event, StepFinished):
-                yield from reader.after(event)
-                yield event
-            else:
-                yield event
-                yield from reader.after(event)
-
-
-async def acited(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-    """Pass on `events`, and after each sentence of the answer its citations; see `cited`."""
-    reader = _Reader()
-    async with aclosing(events):
-        async for event in events:
-            if isinstance(event, StepFinished):
-                for citation in reader.after(event):
-                    yield citation
-                yield event
-            else:
-                yield event
-                for citation in reader.after(event):
-                    yield citation

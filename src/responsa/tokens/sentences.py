@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from .marks import CLOSING, COMMAS_AND_DASHES, MOST_NUMBERS, NUMBER, OPENING
@@ -54,9 +55,18 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     Returns:
         A list of (start, end); empty for an empty text.
     """
-    ranges: list[tuple[int, int]] = []
-    start = line_start = 0
-    for match in _STOP.finditer(text):
+    return [(start, end) for start, end, _ in sentences_from(text)]
+
+
+def sentences_from(text: str, start: int = 0, line_start: int = 0) -> Iterator[tuple[int, int, int]]:
+    """Yield where each sentence starts and ends from one of them on, and where the line starts that it ends in.
+
+    Args:
+        text: Any text.
+        start: Where a sentence starts, in characters.
+        line_start: Where the line starts that the sentence before it ends in, in characters.
+    """
+    for match in _STOP.finditer(text, start):
         white = match["line_end"]
         ends = False
         if white is None:
@@ -68,14 +78,10 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
             ends = ends or _line_ends(text, line_start, break_at, end, white)
             line_start = end
         if ends and text[start:end].strip():
-            ranges.append((start, end))
+            yield start, end, line_start
             start = end
     if start < len(text):
-        if ranges and not text[start:].strip():
-            ranges[-1] = (ranges[-1][0], len(text))
-        else:
-            ranges.append((start, len(text)))
-    return ranges
+        yield start, len(text), line_start
 
 
 def _stop_ends(text: str, match: re.Match[str]) -> bool:
