@@ -148,6 +148,21 @@ def test_an_error_of_any_shape_has_a_text(value: Any) -> None:
     assert isinstance(error_fields(value)[1], str)
 
 
+@pytest.mark.parametrize("status", [302, 400, 500])
+def test_a_key_that_the_server_repeats_is_not_told(status: int) -> None:
+    key = "sk-0123456789"
+    body = json.dumps({"error": {"message": f"Incorrect API key provided: {key}."}}).encode()
+    error = failure_of_reply(URL, status, {"location": f"https://other/?key={key}"}, body, key).error
+    assert isinstance(error, RequestRefused)
+    assert "(hidden)" in error.message
+    assert key not in f"{error} {error!r} {error.details()}"
+
+
+def test_a_word_given_in_place_of_a_key_is_left_in_messages() -> None:
+    error = failure_of_reply(URL, 400, {}, b'{"error":"none of them fits"}', "none").error
+    assert "none of them fits" in str(error)
+
+
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_names_the_address_and_is_not_followed(status: int) -> None:
     failure = failure_of_reply(URL, status, {"location": "https://other/v1/models"}, b"")

@@ -61,7 +61,14 @@ Attempts: TypeAlias = Generator[Step, Any, Answer]
 
 
 def attempts(
-    request: Request, *, streamed: bool, timeout: Timeout, deadline: Deadline, max_retries: int, health_url: str
+    request: Request,
+    *,
+    streamed: bool,
+    timeout: Timeout,
+    deadline: Deadline,
+    max_retries: int,
+    health_url: str,
+    api_key: str | None = None,
 ) -> Attempts:
     """Send a request until it succeeds, may not be repeated, or the time is up.
 
@@ -74,7 +81,7 @@ def attempts(
         if isinstance(outcome, Answer):
             if 200 <= outcome.status < 300:
                 return outcome
-            failure = failure_of_reply(request.url, outcome.status, outcome.headers, outcome.body)
+            failure = failure_of_reply(request.url, outcome.status, outcome.headers, outcome.body, api_key)
         else:
             failure = outcome
         if deadline.passed and failure.retryable and not failure.loading:

@@ -60,6 +60,7 @@ class HTTPClient:
         if max_retries < 0:
             raise InvalidOption("max_retries", max_retries, "0 or more")
         self.max_retries = max_retries
+        self._api_key = api_key
         self._headers = request_headers(api_key, default_headers)
         self._transport = transport
         self._lock = threading.Lock()
@@ -244,6 +245,7 @@ class HTTPClient:
             deadline=deadline,
             max_retries=self.max_retries if max_retries is None else max_retries,
             health_url=self.root + "/health",
+            api_key=self._api_key,
         )
 
     def _client(self) -> httpx2.Client:

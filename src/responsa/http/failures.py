@@ -24,6 +24,8 @@ from .window_messages import is_input_too_large, window_overrun
 
 # Messages are searched for what they mean, which takes longer than in proportion to their length, in characters.
 _LONGEST_MESSAGE: Final = 2000
+# A shorter key is a word like "none" that keeps nothing secret, in characters.
+_SHORTEST_SECRET: Final = 8
 RETRIED_STATUSES: Final = frozenset({408, 409, 429, 500, 502, 503, 504})
 
 
@@ -74,11 +76,15 @@ def _in_one_line(text: str) -> str:
     return " ".join(text[:_LONGEST_MESSAGE].split())
 
 
-def failure_of_reply(url: str, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-    """Classify a reply whose status is not a success."""
+def failure_of_reply(
+    url: str, status: int, headers: Mapping[str, str], body: bytes, api_key: str | None = None
+) -> Failure:
+    """Classify a reply whose status is not a success; a key that the server repeats is not told."""
     error, message = error_object(body)
     if 300 <= status < 400:
         message = f"it redirects to {headers.get('location', 'nowhere')[:500]}; give that address"
+    if api_key is not None and len(api_key) >= _SHORTEST_SECRET:
+        message = message.replace(api_key, "(hidden)")
     return failure_of_error(url, status, error, message, headers)
 
 
