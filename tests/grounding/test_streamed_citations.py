@@ -18,9 +18,10 @@ from tests.grounding.answers import (
 )
 
 from responsa.grounding import acited, cited, citing
-from responsa.schema.calls import LLMCall
-from responsa.schema.events import CitationFound, Event, SourcesFound, StepFinished, StepStarted, TextDelta
+from responsa.schema.calls import CallRecord, LLMCall
+from responsa.schema.events import CitationFound, Done, Event, SourcesFound, StepFinished, StepStarted, TextDelta
 from responsa.schema.nodes import NodeWithScore, TextNode
+from responsa.schema.response import Response
 from responsa.schema.spans import Span
 from responsa.tokens.sentences import sentences_from
 
@@ -83,6 +84,33 @@ def test_other_tasks_have_their_turn_while_many_passages_are_read() -> None:
         return passed
 
     assert max(asyncio.run(read())) >= 20 * 100 // 16
+
+
+@given(answers_in_pieces())
+def test_a_streamed_response_has_the_citations_of_the_whole_answer(pieces: list[str]) -> None:
+    text, call = "".join(pieces), call_showing(1, 3)
+    response = Response(text, SOURCES, trace=(CallRecord(0, call),), cite=lambda _: ())
+
+    def events() -> Iterator[Event]:
+        yield SourcesFound(tuple(SOURCES))
+        yield from events_of(pieces, call)
+        yield Done(response)
+
+    list(cited(events()))
+    assert response.citations == citations_of(text, call)
+
+
+def test_a_response_that_rests_on_other_calls_works_out_its_own_citations() -> None:
+    own = citations_of("So it is [1].")
+    response = Response("So it is [1].", SOURCES, trace=(CallRecord(0, call_showing(2)),), cite=lambda _: own)
+
+    def events() -> Iterator[Event]:
+        yield SourcesFound(tuple(SOURCES))
+        yield from events_of(["So it is [1]."], call_showing(1))
+        yield Done(response)
+
+    list(cited(events()))
+    assert response.citations == own
 
 
 @given(answers_in_pieces())

@@ -32,9 +32,14 @@ AHEAD: Final = 8
 _OPEN_MARKER: Final = re.compile(rf"{OPENING}[\d\s{COMMAS_AND_DASHES}]*\Z")
 
 
+def is_cited(response: Response) -> bool:
+    """Tell whether a response says anything that rests on passages."""
+    return bool(response.text) and not response.refused and response.grounded
+
+
 def cite(response: Response, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     """Return the citations of a whole response."""
-    if not response.text or response.refused or not response.grounded:
+    if not is_cited(response):
         return ()
     if response.items:
         return tuple(_of_items(response, passages))
@@ -95,6 +100,11 @@ class Citer:
             if span.number not in self._shown and span.number in self._passages:
                 self._shown[span.number] = self._passages[span.number]
                 self._waiting.append(self._passages[span.number])
+
+    def has_shown(self, calls: Sequence[LLMCall]) -> bool:
+        """Tell whether the passages of these calls are all that was shown, in this order."""
+        numbers = dict.fromkeys(span.number for call in calls for span in call.spans)
+        return list(self._shown) == [number for number in numbers if number in self._passages]
 
     def citations(self, text: str, place: Place | None = None, *, ended: bool = True) -> Iterator[Citation | None]:
         """Yield the citations of the whole sentences of `text`, and None where long work may pause.

@@ -9,9 +9,14 @@ from typing import Final
 
 from responsa.packing.passages import Passage, passages_of
 from responsa.schema.calls import LLMCall
-from responsa.schema.events import CitationFound, Event, SourcesFound, StepFinished, StepStarted, TextDelta
+from responsa.schema.citations import Citation
+from responsa.schema.events import CitationFound, Done, Event, SourcesFound, StepFinished, StepStarted, TextDelta
+from responsa.schema.response import Response
 
-from .citing import AHEAD, Citer, Place
+from .citing import AHEAD, Citer, Place, is_cited
+
+# What is told only after the citations that it completes.
+_ENDS: Final = (StepFinished, Done)
 
 _SENTENCE_ENDS: Final = frozenset(".!?。！？；…\n")
 # A sentence beyond this that has not ended is looked at again when it has grown by this share, not at every piece of
@@ -85,6 +90,21 @@ class _Reader:
             yield from self._answers[event.number].feed(event.text)
         elif isinstance(event, StepFinished) and event.number in self._answers:
             yield from self._answers.pop(event.number).close()
+        elif isinstance(event, Done):
+            yield from self._cite(event.response)
+
+    def _cite(self, response: Response) -> Iterator[None]:
+        """Give a response its citations while the passages are at hand: else they would be read anew, all at once."""
+        if response.cite is None or response.items or not self._citer.has_shown([one.call for one in response.trace]):
+            return
+        found: list[Citation] = []
+        if is_cited(response):
+            for citation in self._citer.citations(response.text):
+                if citation is None:
+                    yield None
+                else:
+                    found.append(citation)
+        response.cite = lambda _: tuple(found)
 
 
 def cited(events: Generator[Event, None, None]) -> Generator[Event, None, None]:
@@ -92,12 +112,12 @@ def cited(events: Generator[Event, None, None]) -> Generator[Event, None, None]:
     reader = _Reader()
     with closing(events):
         for event in events:
-            if not isinstance(event, StepFinished):
+            if not isinstance(event, _ENDS):
                 yield event
             for citation in reader.after(event):
                 if citation is not None:
                     yield citation
-            if isinstance(event, StepFinished):
+            if isinstance(event, _ENDS):
                 yield event
 
 
@@ -106,12 +126,12 @@ async def acited(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, N
     reader = _Reader()
     async with aclosing(events):
         async for event in events:
-            if not isinstance(event, StepFinished):
+            if not isinstance(event, _ENDS):
                 yield event
             for citation in reader.after(event):
                 if citation is None:
                     await asyncio.sleep(0)
                 else:
                     yield citation
-            if isinstance(event, StepFinished):
+            if isinstance(event, _ENDS):
                 yield event
