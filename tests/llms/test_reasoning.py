@@ -47,6 +47,13 @@ def test_a_model_that_does_not_reason_after_an_opened_tag_still_gives_its_answer
         assert split(True, "Paris."[:cut], "Paris."[cut:])[1] == "Paris."
 
 
+def test_white_space_before_the_first_word_is_kept() -> None:
+    for opened in (False, True):
+        assert split(opened, *" \n" * 50) == ("", " \n" * 50)
+        assert split(opened, *" \n" * 50, "<th", "ink>Hm.</think>Yes.") == ("Hm.", "Yes.")
+    assert split(False, *" \n" * 50, "Yes.") == ("", " \n" * 50 + "Yes.")
+
+
 def test_reasoning_that_is_cut_stays_reasoning() -> None:
     assert split(True, "Hm, let me", finished=False) == ("Hm, let me", "")
 

@@ -37,6 +37,13 @@ def test_it_is_told_apart_whole_and_cut_at_every_place(written: str, text: str, 
         assert "".join(piece.reasoning for piece in pieces) == reasoning
 
 
+def test_many_markers_in_one_piece_are_all_told_apart() -> None:
+    reader = MarkedReasoning()
+    pieces = [*reader.feed("<reasoning>a</reasoning>b" * 10_000 + "</reas"), *reader.close(finished=True)]
+    assert "".join(piece.text for piece in pieces) == "b" * 10_000 + "</reas"
+    assert "".join(piece.reasoning for piece in pieces) == "a" * 10_000
+
+
 def test_a_model_that_closes_nothing_and_says_nothing_else_has_answered_there() -> None:
     for finished, text in ((True, "The answer."), (False, "")):
         reader = MarkedReasoning()

@@ -24,12 +24,13 @@ class ReasoningSplitter:
         closed: Whether reasoning came to its end.
     """
 
-    __slots__ = ("_buffer", "_doubtful", "_state", "closed", "opened")
+    __slots__ = ("_buffer", "_doubtful", "_state", "_white", "closed", "opened")
 
     def __init__(self, opened: bool = False) -> None:
         self.opened = opened
         self.closed = False
         self._buffer = ""
+        self._white: list[str] = []
         self._state = "opened" if opened else "head"
         self._doubtful: list[str] | None = [] if opened else None
 
@@ -40,14 +41,18 @@ class ReasoningSplitter:
 
     def reasoning_is_apart(self) -> None:
         """Note that the server sends reasoning in a field of its own: the text is text."""
-        if not self._buffer:
+        if not self._buffer and not self._white:
             self._state = "text"
 
     def feed(self, text: str) -> list[Delta]:
         """Take the next piece of text and return what is certain of it."""
         if self._state == "text":
             return [Delta(text)] if text else []
-        self._buffer += text
+        if not self._buffer and not text.strip() and self._state in ("head", "opened"):
+            self._white.append(text)
+            return []
+        self._buffer = "".join([*self._white, self._buffer, text])
+        self._white.clear()
         pieces: list[Delta] = []
         if self._state in ("head", "opened"):
             self._head(pieces)
@@ -63,7 +68,7 @@ class ReasoningSplitter:
         Args:
             finished: Whether the model came to its end, rather than being cut.
         """
-        rest, self._buffer = self._buffer, ""
+        rest, self._buffer = "".join([*self._white, self._buffer]), ""
         if self._state in ("opened", "inside"):
             if finished and self._doubtful is not None:
                 rest = "".join([*self._doubtful, rest])

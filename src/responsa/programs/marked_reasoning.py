@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from responsa.prompts import REASONING_END, REASONING_START
 from responsa.schema.completions import Delta
 
 _MARKERS: Final = (REASONING_START, REASONING_END)
+_MARKER: Final = re.compile("|".join(map(re.escape, _MARKERS)))
 
 
 class MarkedReasoning:
@@ -27,16 +29,16 @@ class MarkedReasoning:
 
     def feed(self, text: str) -> list[Delta]:
         """Take the next piece of text and return what is certain of it."""
-        self._buffer += text
+        text = self._buffer + text
         pieces: list[Delta] = []
-        while (found := self._next_marker()) is not None:
-            at, marker = found
-            self._give(self._buffer[:at], pieces)
-            self._buffer = self._buffer[at + len(marker) :]
-            self._inside = marker == REASONING_START
-        held = _held(self._buffer)
-        self._give(self._buffer[: len(self._buffer) - held], pieces)
-        self._buffer = self._buffer[len(self._buffer) - held :]
+        start = 0
+        for marker in _MARKER.finditer(text):
+            self._give(text[start : marker.start()], pieces)
+            self._inside = marker[0] == REASONING_START
+            start = marker.end()
+        end = len(text) - _held(text[start:])
+        self._give(text[start:end], pieces)
+        self._buffer = text[end:]
         return pieces
 
     def close(self, *, finished: bool) -> list[Delta]:
@@ -61,12 +63,6 @@ class MarkedReasoning:
         else:
             self._said = self._said or not text.isspace()
             pieces.append(Delta(text))
-
-    def _next_marker(self) -> tuple[int, str] | None:
-        if "<" not in self._buffer:
-            return None
-        found = [(at, marker) for marker in _MARKERS if (at := self._buffer.find(marker)) >= 0]
-        return min(found, default=None)
 
 
 def _held(text: str) -> int:

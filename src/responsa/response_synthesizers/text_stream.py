@@ -21,7 +21,7 @@ class TextPieces:
 
     def __init__(self, structure: AnswerStructure | None = None) -> None:
         self._structure = structure
-        self._given = ""
+        self._given: list[str] = []
 
     def of(self, event: Event) -> list[Any]:
         """Return the pieces that an event adds to the answer; at the end, what is still missing.
@@ -30,10 +30,10 @@ class TextPieces:
             ResponsaError: A step failed after text of it had been given.
         """
         if isinstance(event, TextDelta) and not event.provisional:
-            self._given += event.text
+            self._given.append(event.text)
             if self._structure is None:
                 return [event.text]
-            partial = self._structure.partial(self._given)
+            partial = self._structure.partial("".join(self._given))
             return [] if partial is None else [partial]
         if isinstance(event, Done):
             return self._rest(event.response)
@@ -42,9 +42,10 @@ class TextPieces:
     def _rest(self, response: Response) -> list[Any]:
         if self._structure is not None:
             return [] if response.value is None else [response.value]
-        text = response.text if self._given else str(response)
-        if text.startswith(self._given.strip()):
-            rest = text[len(self._given) :]
+        given = "".join(self._given)
+        text = response.text if given else str(response)
+        if text.startswith(given.strip()):
+            rest = text[len(given) :]
             return [rest] if rest else []
         for record in reversed(response.trace):
             if record.error is not None:
