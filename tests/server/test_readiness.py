@@ -27,6 +27,10 @@ def test_a_model_server_and_an_index_that_are_not_there_are_told_with_their_reas
                 ("index:gone", False, True),
             ]
             assert "127.0.0.1:9" not in reply.text
+            assert "The index gone holds no documents yet" in ready.checks[-1].reason
+            search = await client.post("/v1/search", json={"question": "oil", "index": "gone"})
+            assert (search.status_code, search.json()["error"]["code"]) == (404, "index_not_made")
+            assert search.json()["error"]["details"] == {"name": "gone"}
             assert (await client.get("/healthz")).json() == {"status": "ok"}
 
     asyncio.run(scene())

@@ -103,7 +103,7 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
         "zh": "请求正文超过上限 {limit} 字节。请减少每次发送的内容。",
     },
     "key_not_accepted": {
-        "en": "An API key is needed: send the header 'Authorization: Bearer KEY' with one that is valid.",
+        "en": "A valid API key is needed: send it in the header 'Authorization: Bearer KEY'.",
         "zh": "需要 API 密钥：请在请求头 Authorization: Bearer KEY 中提供有效的密钥。",
     },
     "scope_missing": {
@@ -117,6 +117,10 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
     "unknown_index": {
         "en": "There is no index {name}. Known: {known}.",
         "zh": "没有名为 {name} 的索引。可用的有：{known}。",
+    },
+    "index_not_made": {
+        "en": "The index {name} holds no documents yet. Send some: POST /v1/documents, or run responsa ingest where the service runs.",
+        "zh": "索引 {name} 中还没有文档。请用 POST /v1/documents 上传，或在服务所在的机器上运行 responsa ingest。",
     },
     "unknown_model": {
         "en": "There is no model {name}. Name one of these: {known}.",
@@ -156,13 +160,13 @@ ERROR_TEXTS: Final[dict[str, Translations]] = {
     },
     "model_not_found": {
         "en": (
-            "The server at {url} does not serve {model}. It serves: {served}. Give one of these as the model, or start a server with the one you want.",
-            "The server at {url} does not serve {model}. Leave the model out to take the served one, or start a server with the one you want.",
+            "The server at {url} serves no model named {model}. It serves: {served}. Give one of these as the model, or start a server with the one you want.",
+            "The server at {url} serves no model named {model}. Leave the model out to take the served one, or start a server with the one you want.",
             "The server at {url} does not serve this model. Leave the model out to take the served one, or start a server with the one you want.",
         ),
         "zh": (
-            "{url} 的服务器没有提供 {model}。它提供：{served}。请改用其中之一，或启动提供所需模型的服务器。",
-            "{url} 的服务器没有提供 {model}。请不指定模型以使用它所提供的，或启动提供所需模型的服务器。",
+            "{url} 的服务器没有提供名为 {model} 的模型。它提供：{served}。请改用其中之一，或启动提供所需模型的服务器。",
+            "{url} 的服务器没有提供名为 {model} 的模型。请不指定模型以使用它所提供的，或启动提供所需模型的服务器。",
             "{url} 的服务器没有提供这个模型。请不指定模型以使用它所提供的，或启动提供所需模型的服务器。",
         ),
     },

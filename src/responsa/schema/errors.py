@@ -25,6 +25,7 @@ ResponsaError
 │       ├── ScopeMissing          scope
 │       ├── OriginRefused         origin
 │       ├── UnknownIndex          name, known
+│       ├── IndexNotMade          name
 │       ├── UnknownModel          name, known
 │       ├── TooManyRequests       limit, seconds, retry_after
 │       ├── AnswerNotFound        answer_id
@@ -325,6 +326,13 @@ class UnknownIndex(RequestError):
 
     name: str
     known: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class IndexNotMade(RequestError):
+    """An index of the service has no documents yet."""
+
+    name: str
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from responsa.schema.errors import EmbedderNotGiven, UnknownIndex
+from responsa.schema.errors import EmbedderNotGiven, IndexNotFound, IndexNotMade, UnknownIndex
 from responsa.schema.protocols import Embedder
 
 from .settings import ServerSettings, secret_text
@@ -32,7 +32,7 @@ class Indexes:
     @property
     def names(self) -> tuple[str, ...]:
         """The names, the default first."""
-        return tuple(dict.fromkeys([*self._opened, *self._settings.index]))
+        return tuple(dict.fromkeys([*self._settings.index, *self._opened]))
 
     def named(self, name: str | None) -> str:
         """Return the name of an index; that of the first one where None.
@@ -55,6 +55,7 @@ class Indexes:
 
         Raises:
             UnknownIndex: There is none of that name, or none at all.
+            IndexNotMade: Its directory holds none yet.
             IndexFault: It cannot be opened.
         """
         name = self.named(name)
@@ -69,7 +70,10 @@ class Indexes:
         path = self._settings.index[name]
         if make:
             await self._make(path)
-        index = await VectorStoreIndex.aopen(path, embed_model=await self._embedder())
+        try:
+            index = await VectorStoreIndex.aopen(path, embed_model=await self._embedder())
+        except IndexNotFound as error:
+            raise IndexNotMade(name) from error
         if index.embed_model is None:
             raise EmbedderNotGiven(str(path), index.store.meta.embed_model)
         return index
