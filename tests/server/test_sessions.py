@@ -207,6 +207,8 @@ def test_an_answer_written_anew_keeps_the_one_it_had(tmp_path: Path) -> None:
             assert [one.content for one in messages] == ["One?", "Second."]
             assert [(one.text, one.reason) for one in messages[1].earlier] == [("First.", "regenerated")]
             for wrong in (first.message_id, "nothing"):
+                bare = await client.post(f"{path}/{wrong}/regenerate")
+                assert bare.status_code == (422 if wrong == first.message_id else 404)
                 refused = await client.post(f"{path}/{wrong}/regenerate", json={"mode": "generation"})
                 assert refused.status_code == (422 if wrong == first.message_id else 404)
 

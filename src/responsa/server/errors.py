@@ -17,6 +17,7 @@ from responsa.prompts.language import Language
 from responsa.schema import errors as kinds
 from responsa.schema.errors import InternalError, InvalidRequest, NoSuchRoute, ResponsaError
 
+from .field_faults import field_faults
 from .openai.errors import openai_error, openai_status, speaks_openai
 
 LOG: Final = logging.getLogger("responsa.server")
@@ -33,6 +34,7 @@ STATUS: Final[Mapping[type[ResponsaError], int]] = {
     kinds.ScopeMissing: 403,
     kinds.OriginRefused: 403,
     kinds.UnknownIndex: 404,
+    kinds.IndexNotMade: 404,
     kinds.AnswerNotFound: 404,
     kinds.UnknownModel: 404,
     kinds.TooManyRequests: 429,
@@ -80,7 +82,6 @@ _TOLD_BY_LOG: Final = (
 )
 _ADDRESS: Final = re.compile(r"\bhttps?://[^\s'\"<>()]+")
 _SEE_LOG: Final = {"en": "the service's log says more", "zh": "详情见服务日志"}
-_MOST_FAULTS: Final = 20
 
 
 def status_of(error: Exception) -> int:
@@ -164,7 +165,7 @@ def add_error_handlers(app: FastAPI, on_failure: Callable[[Exception], None]) ->
 
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        return replied(request, InvalidRequest(_faults(error)))
+        return replied(request, InvalidRequest(field_faults(error.errors(), language_of(request.scope))))
 
     async def refused(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
@@ -180,12 +181,3 @@ def add_error_handlers(app: FastAPI, on_failure: Callable[[Exception], None]) ->
     app.add_exception_handler(ResponsaError, ours)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, refused)
-
-
-def _faults(error: RequestValidationError) -> tuple[str, ...]:
-    """Return each fault with its place; never the value, which may be long or secret."""
-    faults = []
-    for fault in error.errors()[:_MOST_FAULTS]:
-        place = ".".join(str(part) for part in fault["loc"] if part != "body")
-        faults.append(f"{place}: {fault['msg']}"[:300] if place else str(fault["msg"])[:300])
-    return tuple(faults)

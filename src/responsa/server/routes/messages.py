@@ -54,12 +54,17 @@ async def edit(
 
 @router.post("/{message_id}/regenerate", response_model=SessionAnswerReply, responses=_REPLIES)
 async def regenerate(
-    session_id: SessionId, message_id: MessageId, body: RegenerateRequest, request: Request, caller: Reader
+    session_id: SessionId,
+    message_id: MessageId,
+    request: Request,
+    caller: Reader,
+    body: RegenerateRequest | None = None,
 ) -> Response:
     """Write an answer anew, and remove what followed it; the text it had is kept with it."""
     sessions = service_of(request).sessions
     question, answer = await sessions.question_and_answer(caller.key_id, session_id, message_id)
-    asked = AnswerRequest.model_construct(**dict(body), question=question.content)
+    wanted = body or RegenerateRequest.model_validate({})
+    asked = AnswerRequest.model_construct(**dict(wanted), question=question.content)
     return await _answered(session_id, asked, request, caller, lambda store, key: reopened(store, key, answer))
 
 
