@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Sequence
 from contextlib import aclosing, closing
 from typing import Final
 
@@ -41,17 +41,19 @@ class _Answer:
         self._text = ""
         self._place = Place()
         self._due = False
+        self._ends_until = 0
         self._read_at = 0
 
-    def feed(self, piece: str) -> Iterator[CitationFound | None]:
-        """Take the next piece of text and yield the citations it completes; see `Citer.citations`."""
+    def feed(self, piece: str) -> Iterable[CitationFound | None]:
+        """Take the next piece of text and return the citations it completes; see `Citer.citations`."""
         # While nothing else holds it a text grows in place; else each piece would copy all that came before it.
         text, self._text = self._text, ""
         text += piece
         self._text = text
-        self._due = self._due or not _SENTENCE_ENDS.isdisjoint(text[-len(piece) - 2 * AHEAD :])
-        if self._due and len(text) >= self._read_at:
-            yield from self._read(ended=False)
+        if not _SENTENCE_ENDS.isdisjoint(piece):
+            self._ends_until = len(text) + 2 * AHEAD
+        self._due = self._due or len(text) - len(piece) < self._ends_until
+        return self._read(ended=False) if self._due and len(text) >= self._read_at else ()
 
     def close(self) -> Iterator[CitationFound | None]:
         """Yield the citations of what is left."""
@@ -76,8 +78,15 @@ class _Reader:
         self._citer = Citer(())
         self._answers: dict[int, _Answer] = {}
 
-    def after(self, event: Event) -> Iterator[CitationFound | None]:
-        """Yield the citations, and None where long work may pause."""
+    def after(self, event: Event) -> Iterable[CitationFound | None]:
+        """Return the citations, and None where long work may pause."""
+        if isinstance(event, TextDelta):  # there may be ten thousand a second
+            answer = self._answers.get(event.number)
+            return answer.feed(event.text) if answer is not None else ()
+        if isinstance(event, StepFinished) and event.number in self._answers:
+            return self._answers.pop(event.number).close()
+        if isinstance(event, Done):
+            return self._cite(event.response)
         if isinstance(event, SourcesFound):
             self._passages = passages_of(event.nodes)
             self._citer = Citer(self._passages)
@@ -86,12 +95,7 @@ class _Reader:
             citer = self._citer if event.call.item is None else Citer(self._passages)
             citer.show(event.call)
             self._answers[event.number] = _Answer(event.number, event.call, citer)
-        elif isinstance(event, TextDelta) and event.number in self._answers:
-            yield from self._answers[event.number].feed(event.text)
-        elif isinstance(event, StepFinished) and event.number in self._answers:
-            yield from self._answers.pop(event.number).close()
-        elif isinstance(event, Done):
-            yield from self._cite(event.response)
+        return ()
 
     def _cite(self, response: Response) -> Iterator[None]:
         """Give a response its citations while the passages are at hand: else they would be read anew, all at once."""
