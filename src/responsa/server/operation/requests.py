@@ -13,6 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from .logs import REQUEST_ID
 from .metrics import Metrics
 
+CLIENT_GONE: Final = 499
+"""What the log and the numbers call a request whose client left before it was replied to; nobody is sent it."""
+
 LOG: Final = logging.getLogger("responsa.server.requests")
 _GIVEN_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 # Asked for every few seconds by what watches the service.
@@ -40,7 +43,7 @@ class Requests:
             return
         request_id = _id_of(scope)
         began = time.perf_counter()
-        status, sent, is_whole = 500, 0, False
+        status, sent, is_whole = CLIENT_GONE, 0, False
 
         async def noted(message: Message) -> None:
             nonlocal status, sent, is_whole
@@ -55,6 +58,9 @@ class Requests:
         token = REQUEST_ID.set(request_id)
         try:
             await self._app(scope, receive, noted)
+        except BaseException:
+            status = 500 if status == CLIENT_GONE else status
+            raise
         finally:
             seconds = time.perf_counter() - began
             route = getattr(scope.get("route"), "path", "none")
