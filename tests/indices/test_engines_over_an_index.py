@@ -82,8 +82,10 @@ def test_agents_are_refused_with_what_to_use_instead(index: VectorStoreIndex, mo
 @pytest.mark.parametrize("mode", ["simple", "condense_question", "context", "best"])
 def test_a_wrong_keyword_is_refused_by_name_before_anything_is_built(index: VectorStoreIndex, mode: str) -> None:
     wrong: dict[str, Any] = {"similarity_topk": 3}
-    with pytest.raises(UnknownOption, match="similarity_topk"):
+    with pytest.raises(UnknownOption, match="similarity_topk") as told:
         index.as_chat_engine(mode, **wrong)
+    assert "chat_history" in told.value.known
+    assert ("similarity_top_k" in told.value.known) == (mode != "simple")
     with pytest.raises(UnknownOption, match="similarity_topk"):
         index.as_query_engine(**wrong)
 

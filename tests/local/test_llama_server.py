@@ -115,7 +115,7 @@ def test_it_ends_when_its_parent_is_killed(smollm2: Path) -> None:
 def test_a_port_that_is_taken_is_told(smollm2: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(LocalServerFailed, match=str(port)):
+        with pytest.raises(LocalServerFailed, match=f"port {port} is taken; give another"):
             LlamaServer(smollm2, port=port, context_window=64, threads=1).start()
 
 

@@ -30,7 +30,7 @@ def place(source: NodeWithScore, terminal: Terminal, span: tuple[int, int] | Non
         span: A range in the passage's text, in characters; the whole passage where None.
     """
     metadata = source.metadata
-    parts = [str(metadata.get("url") or shown_path(str(metadata.get("file_path") or "")))]
+    parts = [str(metadata.get("url") or shown_path(str(metadata.get("file_path") or metadata.get("file_name") or "")))]
     if metadata.get("page"):
         parts.append(terminal.text("page", page=metadata["page"]))
     start = source.node.start_char_idx

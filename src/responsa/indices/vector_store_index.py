@@ -95,19 +95,21 @@ class VectorStoreIndex(PassageIndex):
         keywords = keywords_of(engine)
         own = {name: options.pop(name) for name in list(options) if name in keywords}
         if engine is SimpleChatEngine:
-            _shared_out(owner, options)
+            _shared_out(owner, options, known=keywords)
             return SimpleChatEngine(llm=llm, **own)
         if engine is CondenseQuestionChatEngine:
-            _shared_out(owner, options, _SEARCHING, _ANSWERING)
+            _shared_out(owner, options, _SEARCHING, _ANSWERING, known=keywords)
             return CondenseQuestionChatEngine(self.as_query_engine(llm, **options), llm=llm, **own)
-        (searching,) = _shared_out(owner, options, _SEARCHING)
+        (searching,) = _shared_out(owner, options, _SEARCHING, known=keywords)
         searcher = CondensePlusContextChatEngine if engine is CondensePlusContextChatEngine else ContextChatEngine
         return searcher(self.as_retriever(**searching), llm=llm, **own)
 
 
-def _shared_out(owner: str, options: dict[str, Any], *takers: frozenset[str]) -> list[dict[str, Any]]:
-    """Return the share of the options of each taker, given as the names of its keywords."""
+def _shared_out(
+    owner: str, options: dict[str, Any], *takers: frozenset[str], known: frozenset[str] = frozenset()
+) -> list[dict[str, Any]]:
+    """Return the share of the options of each taker, given as the names of its keywords; `known` are others'."""
     for name in options:
         if not any(name in keywords for keywords in takers):
-            raise UnknownOption(name, owner, tuple(sorted(frozenset().union(*takers))))
+            raise UnknownOption(name, owner, tuple(sorted(known.union(*takers))))
     return [{name: value for name, value in options.items() if name in keywords} for keywords in takers]

@@ -37,6 +37,7 @@ START_SECONDS: Final = 300.0
 DOWNLOAD_SECONDS: Final = 3600.0
 GRACE_SECONDS: Final = 5.0
 LOOK_SECONDS: Final = 1.0
+_PORT_TAKEN: Final = "couldn't bind"
 PAUSE_SECONDS: Final = 0.05
 
 
@@ -258,6 +259,8 @@ class LlamaServer:
         except subprocess.TimeoutExpired:
             return LocalServerFailed("it gave no address")
         reason = "" if self._log is None else self._log.last_errors()
+        if _PORT_TAKEN in reason:
+            reason = f"port {self._settings['port']} is taken; give another"
         if code < 0:
             reason = f"its process was ended by signal {-code}. {reason}"
         if self.hub_file is not None:
