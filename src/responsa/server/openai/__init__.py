@@ -5,3 +5,9 @@
 - `completion.py`: an answer's events as chunks and as a completion; `footnotes.py`: its sources as text.
 - `framing.py`: how the chunks are sent; `errors.py`: errors in OpenAI's shape.
 """
+
+from __future__ import annotations
+
+from .requests import ChatCompletionRequest
+
+__all__ = ["ChatCompletionRequest"]

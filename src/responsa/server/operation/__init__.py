@@ -6,3 +6,9 @@
 - `stalled.py`: clients that stop reading, and whose connections are cut.
 - `draining.py`: the end: streams finish within a limit, the others are told.
 """
+
+from __future__ import annotations
+
+from .logs import logging_to_stderr
+
+__all__ = ["logging_to_stderr"]
