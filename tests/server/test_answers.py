@@ -146,7 +146,7 @@ def test_a_failure_has_its_status_before_the_headers_and_is_an_event_after_them(
         ({"question": "x", "nodes": PASSAGES, "top_k": 0}, "top_k"),
         ({"question": "x", "nodes": PASSAGES, "index": "docs"}, "nodes"),
         ({"question": "x"}, "nodes"),
-        ([1, 2], "dictionary"),
+        ([1, 2], "object"),
     ],
 )
 def test_a_wrong_request_is_refused_with_its_fault_named(tmp_path: Path, body: object, fault: str) -> None:
