@@ -179,7 +179,7 @@ def test_a_client_that_reads_nothing_holds_nobody_up_and_costs_bounded_memory(tm
     async def scene() -> None:
         llm = ScriptedLLM("word " * 20_000, context_window=200_000, num_output=60_000)
         service = a_service(tmp_path, llm, max_event_bytes=100_000)
-        async with on_a_socket(service) as client:
+        async with on_a_socket(service, send_buffer=65_536) as client:
             async with client.stream("POST", "/v1/answer", json=STREAMED) as reply:
                 await settled(service)
                 [run] = service.runs.all()
